@@ -1,4 +1,4 @@
-"""Improving a judge's prompt from people's labels, and knowing that it did."""
+"""Alignment: improve a judge's prompt with human labels, and test the improvement."""
 
 from __future__ import annotations
 
@@ -28,98 +28,98 @@ async def aalign(
     folder: Annotated[
         str | Path | None,
         Opt(
-            "Folder of candidates, runs and align.json; by default one under the cache folder, "
-            "found again by the same labels.",
+            "Folder of candidates, runs and align.json. Default: a folder under the cache folder, "
+            "identified by the labelled items.",
             short="-o",
         ),
     ] = None,
     candidates: Annotated[
         Sequence[str] | None,
         Opt(
-            "Which candidates to try: anchors that the model rewords, examples from people, "
-            "other scales; by default all that fit (a pair has no other scale). Repeatable.",
+            "Kind of candidates to try: anchors (reworded by the model), examples (from the "
+            "labels), scale (other scales; not for pairs). Repeatable. Default: all that apply.",
             flag="--try",
             metavar="[anchors|examples|scale]",
         ),
     ] = None,
-    rewordings: Annotated[int, Opt("How many sets of anchors the model writes.", ge=1, le=10)] = 2,
+    rewordings: Annotated[int, Opt("Number of anchor sets the model writes.", ge=1, le=10)] = 2,
     annotators: Annotators = "*",
     label_scale: LabelScale = None,
     attributes: Annotated[
         Sequence[str],
         Opt(
-            "Also audit by this attribute of the articles, as 'fairjudge fairness' reads it: "
-            "a document has the value of more than half of its articles. Repeatable.",
+            "Also audit by this attribute of the articles; a document has the value of more than "
+            "half of its articles. Repeatable.",
             flag="--attribute",
             metavar="<name>",
         ),
     ] = (),
     level: Level = 0.95,
     seed: Annotated[
-        int, Opt("Seed of the split into examples, development and test.", flag="--split-seed")
+        int, Opt("Seed of the split into examples, development and test set.", flag="--split-seed")
     ] = 0,
     reopen: Annotated[
-        bool, Opt("Open a test that was opened before for other candidates; it is counted.")
+        bool, Opt("Reuse a test set that was opened for other candidates; openings are counted.")
     ] = False,
     prompt: str | Path | None = None,
     scale: str | Path | None = None,
     reference_unit: ReferenceUnit | None = None,
     temperature: float | None = None,
 ) -> Findings:
-    """Try other prompts for a judge, and keep one only where a sealed test says that it is better.
+    """Try other prompts for a judge, and keep one only if it is better on a sealed test set.
 
-    ``await aalign(...)`` in code that awaits; ``align(...)`` in other code, notebooks too.
+    Use ``await aalign(...)`` in async code, and ``align(...)`` elsewhere, including notebooks.
 
-    Documents are split into examples, development and a test. Candidates are made from the first,
-    compared on the second, and the best is tested on the third, once: it is kept where it agrees
-    with people better than the old prompt and, both calibrated, errs less. Pairs are judged in both
-    orders, and both figures are of people's preferences.
+    Documents are split into examples, a development set and a test set. Candidates are generated
+    from the examples and compared on the development set; the best is tested once. It is kept if it
+    agrees with the human labels better than the current prompt and has a smaller error after both
+    are calibrated. Pairs are judged in both orders, and compared with human preferences.
 
     Parameters
     ----------
     references, summaries
-        As `Judge` takes them.
+        As in `Judge`.
     labels
-        People's labels of whole summaries on `aspect`, for ``protocol="pairwise"`` of pairs: a path
-        or a list; a ``note`` beside a label is what its annotator wrote. Where no pair is labelled,
-        ratings of both summaries by one annotator tell which is preferred.
+        Human labels of whole summaries on `aspect` (of pairs with ``protocol="pairwise"``): a path
+        or a list. A ``note`` may contain the annotator's reason. If no pair is labelled,
+        preferences are derived from ratings of both summaries by one annotator.
     model : Model or str
-        Who judges, and writes anchors.
+        The model that judges and writes anchors.
     candidates
-        Which kinds to try: ``"anchors"``, ``"examples"``, ``"scale"``; by default all that fit the
-        protocol (a pair has no other scale).
+        Kinds of candidates: ``"anchors"``, ``"examples"``, ``"scale"``; by default all that apply
+        to the protocol (``"scale"`` does not apply to pairs).
     rewordings : int
-        How many sets of anchors are written, 1 to 10.
+        Number of anchor sets that the model writes, 1 to 10.
     folder : path, optional
-        Where candidates, runs and the record of openings are kept; by default one under the cache,
-        named by the labelled items.
+        Folder of candidates, runs and the record of test openings; by default under the cache
+        folder, identified by the labelled items.
     reopen : bool
-        Open a test that was opened before for other candidates; it is counted.
+        Reuse a test set that was opened for other candidates; openings are counted.
     annotators, label_scale
-        Whose labels count (patterns), and the labels' lowest and highest value.
+        Patterns of annotator names to include; lowest and highest value of the labels.
     attributes
-        Attributes of the articles by which the audits group documents, as `fairness` reads them.
+        Attributes of the articles by which the audits group documents, as in `fairness`.
     level : float
-        Confidence of the intervals, over documents.
+        Confidence level of the intervals over documents.
     seed : int
-        Of the split and the intervals.
+        Random seed of the split and the intervals.
     prompt, scale : path, optional
-        The old prompt and scale, where they are your own.
+        Your own current prompt and scale.
     reference_unit, temperature
-        As `Judge` takes them.
+        As in `Judge`.
 
     Returns
     -------
     Findings
         ``["kept"]``, ``["decision"]`` with both intervals, ``["candidates"]``, ``["audits"]`` of
-        old and new, ``["n_opened"]``, and ``["criterion"]``, the file for ``fairjudge judge
-        --criterion``.
+        the current and new prompt, ``["n_opened"]``, and ``["criterion"]``, the file for
+        ``fairjudge judge --criterion``.
 
     Raises
     ------
     FairJudgeError
-        If an argument cannot be used, labelled documents are too few, the test was opened before,
-        or replies are missing.
+        If an argument is invalid, there are too few labelled documents, the test set was opened
+        before, or replies are missing.
 
     Examples
     --------
@@ -132,11 +132,11 @@ async def aalign(
     ...     aspect="coverage",
     ... )  # doctest: +SKIP
     >>> report["kept"], report["criterion"]  # doctest: +SKIP
-    >>> of = {"eid": "e", "system": "s"}
-    >>> few = [of | {"aspect": "faithfulness", "annotator": "a", "value": 3}]
+    >>> item = {"eid": "e", "system": "s"}
+    >>> labels = [item | {"aspect": "faithfulness", "annotator": "a", "value": 3}]
     >>> events = [{"eid": "e", "articles": [{"aid": "a", "content": "It rained."}]}]
-    >>> texts = [of | {"text": "Rain."}]
-    >>> fj.align(events, texts, few, model="openai:gpt-4o-mini", aspect="faithfulness")
+    >>> texts = [item | {"text": "Rain."}]
+    >>> fj.align(events, texts, labels, model="openai:gpt-4o-mini", aspect="faithfulness")
     Traceback (most recent call last):
         ...
     fairjudge.errors.InputError: 1 labelled document: align needs 25 or more, ...
@@ -149,8 +149,8 @@ async def aalign(
     from fairjudge.options.checking import make_options
     from fairjudge.options.judging import JudgeOptions
 
-    chosen_model = as_model(model)
-    asked_of = {
+    model_options = as_model(model)
+    judge_arguments = {
         "aspect": aspect,
         "protocol": protocol,
         "prompt": prompt,
@@ -158,7 +158,7 @@ async def aalign(
         "reference_unit": reference_unit,
         "temperature": temperature,
     }
-    judging = make_options(JudgeOptions, asked_of, "align")
+    judging = make_options(JudgeOptions, judge_arguments, "align")
     arguments = {
         "judging": judging,
         "kinds": kinds_tried(candidates, judging),
@@ -176,11 +176,11 @@ async def aalign(
         read_labels(labels),
         options=options,
     )
-    with bars(chosen_model.progress) as progress_bars:
+    with bars(model_options.progress) as progress_bars:
         outcome = await align_loaded(
             material,
             options=options,
-            model=progress_bars.with_retry_bar(chosen_model),
+            model=progress_bars.with_retry_bar(model_options),
             folder=None if folder is None else Path(folder),
             progress=progress_bars.counter,
         )

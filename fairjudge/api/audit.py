@@ -1,6 +1,6 @@
 """Audits of judges: biases of their verdicts, and coverage by source.
 
-Most read judgements that are there; `order` and `checks` ask a model, and have async twins.
+Most read stored judgements; `order` and `checks` send requests to a model and have async twins.
 """
 
 from __future__ import annotations
@@ -28,11 +28,10 @@ if TYPE_CHECKING:
 
 Aspect: TypeAlias = Annotated[str, Opt("To collect judgements: 'coverage' or 'faithfulness'.")]
 Checklists: TypeAlias = Annotated[
-    object, Opt("Checklists of faithfulness.", argument=True, reader=read_judgements)
+    object, Opt("Faithfulness checklists (judgements).", argument=True, reader=read_judgements)
 ]
 RUN = Opt(
-    "Run folder: of the judgements to be collected, or of an earlier 'fairjudge judge' "
-    "whose judgements are to be audited.",
+    "Run folder: for the judgements to collect, or of an earlier 'fairjudge judge' run to audit.",
     panel="Storage",
 )
 RunFolder: TypeAlias = Annotated[str | Path | None, RUN]
@@ -44,30 +43,32 @@ def position(
     *,
     labels: Annotated[
         object | None,
-        Opt("People's labels: pairs are split by how close people rate them.", reader=read_labels),
+        Opt(
+            "Human labels: pairs are grouped by the difference of their labels.", reader=read_labels
+        ),
     ] = None,
     close_within: Annotated[
-        float, Opt("Largest difference of labels that counts as close.", ge=0.0)
+        float, Opt("Maximum difference of the labels of a close pair.", ge=0.0)
     ] = 0.5,
 ) -> Findings:
-    """Measure position bias: how often the order of a pair decides its verdict.
+    """Measure position bias: how often the order of a pair determines its verdict.
 
     Parameters
     ----------
     judgements
         Pairwise judgements in both orders: a path, a `JudgeResult`, or a list.
     labels : optional
-        People's labels, by which pairs are split into close ones and clear ones.
+        Human labels, by which pairs are divided into close and clear ones.
     close_within : float
-        Largest difference of labels that counts as close.
+        Maximum difference of the labels of a close pair.
 
     Returns
     -------
     Findings
-        ``["groups"]``, one a judge, aspect, protocol and unit: ``first`` and ``second`` are the
-        percentages of pairs that the first, or the second, position wins in both orders,
-        ``consistency`` that of pairs with one winner, each with its interval over clusters;
-        ``by_systems`` and ``by_closeness`` have the same of their parts.
+        ``["groups"]``, one per judge, aspect, protocol and unit: ``first`` and ``second`` are the
+        percentages of pairs where the first or the second position wins in both orders, and
+        ``consistency`` the percentage with the same winner, each with its interval over clusters;
+        ``by_systems`` and ``by_closeness`` are the same for subsets.
 
     Raises
     ------
@@ -95,24 +96,24 @@ def position(
 
 @checks_arguments
 def verbosity(judgements: object) -> Findings:
-    """Measure verbosity bias: the summary against itself written twice, or made longer.
+    """Measure verbosity bias: compare summaries with longer versions of themselves.
 
     Parameters
     ----------
     judgements
-        Of systems named ``X`` and ``X:extended``; `lengthened` makes such summaries.
+        Judgements of systems named ``X`` and ``X:extended``, as created by `lengthened`.
 
     Returns
     -------
     Findings
-        ``["groups"]``, one a judge, aspect, protocol, unit and ``probe``: ``extended`` and
-        ``original`` are the percentages of summaries whose longer version, or whose own, is judged
+        ``["groups"]``, one per judge, aspect, protocol, unit and ``probe``: ``extended`` and
+        ``original`` are the percentages of summaries whose longer or original version is judged
         better, each with its interval over clusters.
 
     Raises
     ------
     InputError
-        If no system is named as a longer version of another one.
+        If no system is a longer version of another one.
 
     Examples
     --------
@@ -130,14 +131,14 @@ def verbosity(judgements: object) -> Findings:
 def lengthened(
     summaries: object, clusters: object, *, probes: Sequence[Probe] = ("extended",)
 ) -> list[dict[str, Any]]:
-    """Return each summary beside longer versions of itself, to be judged for `verbosity`.
+    """Return each summary with longer versions of itself, to judge for `verbosity`.
 
     Parameters
     ----------
     summaries, clusters
         Paths, or lists of records or dicts.
     probes
-        ``"extended"`` (the summary once more), ``"filler"`` (empty phrases), ``"supported"``
+        ``"extended"`` (the summary again), ``"filler"`` (empty phrases), ``"supported"``
         (sentences of its articles), ``"unsupported"`` (sentences of other clusters).
 
     Returns
@@ -163,8 +164,8 @@ def lengthened(
     sources = read_clusters(clusters)
     records = match_summaries(read_summaries(summaries), sources).records
     pairs = add_probes(records, sources.records, tuple(probes), split_sentences=sentence_texts)
-    every = {(summary.eid, summary.system): summary for pair in pairs for summary in pair}
-    return [summary.to_json() for summary in every.values()]
+    by_key = {(summary.eid, summary.system): summary for pair in pairs for summary in pair}
+    return [summary.to_json() for summary in by_key.values()]
 
 
 @checks_arguments
@@ -176,11 +177,11 @@ def length(
     *,
     matched_within: Annotated[
         float,
-        Opt("Pairs count as matched within this many typical length differences.", ge=0.0),
+        Opt("Maximum length difference of matched pairs, in typical length differences.", ge=0.0),
     ] = 0.25,
     tokenizer: Annotated[
         str | None,
-        Opt("Count tokens of this Hugging Face tokenizer (hub id or folder) instead of words."),
+        Opt("Measure length in tokens of this Hugging Face tokenizer (hub id or folder)."),
     ] = None,
 ) -> Findings:
     """Measure whether longer summaries win, and win rates at equal length.
@@ -188,24 +189,24 @@ def length(
     Parameters
     ----------
     judgements, summaries
-        Pairwise judgements and what they judge: paths, results or lists.
+        Pairwise judgements and the judged summaries: paths, results or lists.
     matched_within : float
-        Pairs count as matched within this many typical differences of length.
+        Maximum length difference of matched pairs, in typical length differences.
     tokenizer : str, optional
-        Count the tokens of this Hugging Face tokenizer (hub id, or folder) instead of words.
+        Measure length in tokens of this Hugging Face tokenizer (hub id or folder), not in words.
 
     Returns
     -------
     Findings
-        ``["groups"]``, one a judge, aspect, protocol and unit: win rates as judged, at equal length
-        and among matched pairs; the mean length of each system in words, or tokens.
+        ``["groups"]``, one per judge, aspect, protocol and unit: win rates as judged, at equal
+        length and among matched pairs; the mean length of each system in words or tokens.
 
     Raises
     ------
     InputError
         If there is no pairwise judgement of these summaries.
     ConfigurationError
-        If there is no such tokenizer, or the extra ``[local]`` is not installed.
+        If the tokenizer does not exist, or the extra ``[local]`` is not installed.
 
     Examples
     --------
@@ -227,7 +228,7 @@ def length(
 def parse(
     judgements: Annotated[object, Opt("Judgements.", argument=True, reader=read_judgements)],
 ) -> Findings:
-    """Count how replies were read: scorers, and reasons for missing scores.
+    """Count judgements by scorer, and those without a score by reason.
 
     Parameters
     ----------
@@ -237,13 +238,13 @@ def parse(
     Returns
     -------
     Findings
-        ``["groups"]``, one a judge, aspect, protocol and unit: ``n_judgements``, ``n_unscored``,
-        ``unscored`` (reason to count) and ``scored_by`` (kind of scorer to count).
+        ``["groups"]``, one per judge, aspect, protocol and unit: ``n_judgements``, ``n_unscored``,
+        ``unscored`` (counts by reason) and ``scored_by`` (counts by kind of scorer).
 
     Raises
     ------
     InputError
-        If they cannot be read.
+        If the judgements cannot be read.
 
     Examples
     --------
@@ -262,14 +263,14 @@ def stability(
     judgements: Annotated[
         object,
         Opt(
-            "Judgements with repeats: of 'judge --repeats 3', or imported.",
+            "Judgements with repeats (from 'judge --repeats 3', or imported).",
             argument=True,
             reader=read_judgements,
         ),
     ],
     *,
     variant: Annotated[
-        str, Opt("Field that names the prompt of a judgement.", metavar="FIELD")
+        str, Opt("Field of the judgements that identifies the prompt.", metavar="FIELD")
     ] = "variant",
     level: Level = 0.95,
     seed: Seed = 0,
@@ -279,18 +280,18 @@ def stability(
     Parameters
     ----------
     judgements
-        Items judged more than once, or with the replies that ``samples`` kept.
+        Judgements of items that were judged repeatedly, or that have several ``samples``.
     variant
-        The field that names the prompt of a judgement.
+        The field of the judgements that identifies the prompt.
     level, seed
-        Of the intervals: their confidence from 0.5 to 0.999, and the seed of the bootstrap.
+        Confidence level of the intervals, from 0.5 to 0.999; random seed of the bootstrap.
 
     Returns
     -------
     Findings
-        ``["groups"]``, one a judge, aspect, protocol and unit: ``flips``, the share of pairs of
-        judgements of one item that differ, from 0 to 1, ``flips_between_variants`` the same between
-        prompts, ``unanimous`` the share of items judged alike every time, and ``spread`` the
+        ``["groups"]``, one per judge, aspect, protocol and unit: ``flips``, the share (0 to 1) of
+        pairs of judgements of one item that differ; ``flips_between_variants``, the same between
+        prompts; ``unanimous``, the share of items whose judgements all agree; and ``spread``, the
         standard deviation in units of the scale.
 
     Raises
@@ -302,8 +303,8 @@ def stability(
     --------
     >>> import fairjudge as fj
     >>> row = {"eid": "e", "system": "x", "aspect": "coverage", "protocol": "likert", "judge": "j"}
-    >>> twice = [row | {"value": 4}, row | {"value": 5}]
-    >>> fj.audit.stability(twice)["groups"][0]["flips"]["value"]
+    >>> repeats = [row | {"value": 4}, row | {"value": 5}]
+    >>> fj.audit.stability(repeats)["groups"][0]["flips"]["value"]
     1.0
     """
     from fairjudge.auditing.stability import stability_report
@@ -317,31 +318,32 @@ def covered(
     judgements: Annotated[
         object,
         Opt(
-            "Checklists, or judgements of balance, answers or articles.",
+            "Checklists, or judgements of balance, of single answers or of articles.",
             argument=True,
             reader=read_judgements,
         ),
     ],
     references: object | None = None,
 ) -> Findings:
-    """Measure coverage by each system: shares by outlet, question and speaker, and the rest.
+    """Measure the coverage of each system by outlet, question, speaker and other properties.
 
     Parameters
     ----------
     references
-        What was judged against, for balance plain clusters; not needed of a `JudgeResult`.
+        The references of the judgements (clusters for balance); not needed for a `JudgeResult`.
 
     Returns
     -------
     Findings
-        ``["groups"]``, one a judge, aspect, protocol, unit and system: ``slices`` has the share
-        covered, from 0 to 1, by outlet, question, speaker and more; ``uncovered`` lists the answers
-        left out with their voices, ``contradicted`` those that the summary contradicts.
+        ``["groups"]``, one per judge, aspect, protocol, unit and system: ``slices`` has the covered
+        share (0 to 1) by outlet, question, speaker and more; ``uncovered`` lists the omitted
+        answers with their voices, ``contradicted`` those that the summary contradicts.
 
     Raises
     ------
     InputError
-        If the judgements do not tell: judge with ``protocol="checklist"`` or ``aspect="balance"``.
+        If the judgements lack this information: use ``protocol="checklist"`` or
+        ``aspect="balance"``.
 
     Examples
     --------
@@ -363,28 +365,29 @@ def statements(
     judgements: Checklists,
     references: Annotated[
         object | None,
-        Opt("Clusters of the judgements, for outlets' names.", reader=read_clusters),
+        Opt("Clusters of the judgements, for the names of outlets.", reader=read_clusters),
     ] = None,
     *,
     summaries: Annotated[
-        object | None, Opt("The summaries, where sentences have citations.", reader=read_summaries)
+        object | None,
+        Opt("The summaries, if their sentences cite articles.", reader=read_summaries),
     ] = None,
 ) -> Findings:
-    """Name the statements of each system that articles do not support, and the articles.
+    """List the statements of each system that articles contradict or do not support.
 
     Parameters
     ----------
     references
-        The clusters, for outlets' names; not needed of a `JudgeResult`.
+        The clusters, for the names of outlets; not needed for a `JudgeResult`.
     summaries : optional
-        The summaries, where their sentences have citations.
+        The summaries, if their sentences cite articles.
 
     Returns
     -------
     Findings
-        ``["groups"]``, one a judge and system: counts of ``supported``, ``contradicted`` and
-        ``absent`` statements, ``share`` supported (0 to 1, over clusters), and ``errors``, the
-        statements that are not supported, gravest first.
+        ``["groups"]``, one per judge and system: counts of ``supported``, ``contradicted`` and
+        ``absent`` statements, the supported ``share`` (0 to 1, over clusters), and ``errors``, the
+        statements that are not supported, most severe first.
 
     Raises
     ------
@@ -413,25 +416,25 @@ def citations(
     summaries: Annotated[object, Opt("The summaries with citations.", reader=read_summaries)],
     references: Annotated[
         object | None,
-        Opt("Clusters of the judgements, to swap citations for.", reader=read_clusters),
+        Opt("Clusters of the judgements, to test with swapped citations.", reader=read_clusters),
     ] = None,
 ) -> Findings:
-    """Measure how far cited articles support the sentences that cite them.
+    """Measure whether cited articles support the sentences that cite them.
 
     Parameters
     ----------
     judgements, summaries
-        Checklists of faithfulness, and the summaries with ``citations`` that they judge.
+        Faithfulness checklists, and the judged summaries with ``citations``.
     references : optional
-        The clusters, to swap each citation for other articles; not needed of a `JudgeResult`.
+        The clusters, to replace citations by other articles; not needed for a `JudgeResult`.
 
     Returns
     -------
     Findings
-        ``["groups"]``, one a judge and system: ``borne_out``, the share from 0 to 1 of sentences
-        with citations that what they cite supports (citation recall), ``relevant``, the share of
-        citations that support something (citation precision), and ``swapped``, the former with
-        other articles of the cluster in the place of those that are cited.
+        ``["groups"]``, one per judge and system: ``borne_out``, the share (0 to 1) of citing
+        sentences that the cited articles support (citation recall); ``relevant``, the share of
+        citations that support their sentence (citation precision); and ``swapped``, citation recall
+        after replacing cited articles by other articles of the cluster.
 
     Raises
     ------
@@ -461,69 +464,70 @@ async def aorder(
     clusters: Annotated[
         object,
         Opt(
-            "Clusters of three articles or more; for groups, references with their answers.",
+            "Clusters of at least three articles; with --of groups, references with answers.",
             flag="--references",
         ),
     ],
     summaries: Annotated[
-        object | None, Opt("To collect judgements: summaries.", reader=read_summaries)
+        object | None, Opt("Summaries to judge; required with --of groups.", reader=read_summaries)
     ] = None,
     *,
     model: Model | str,
     of: Annotated[
         Literal["articles", "groups"],
-        Opt("What is moved: articles in the prompt, or groups of answers in a checklist."),
+        Opt("Order to vary: of articles in the prompt, or of groups of answers in a checklist."),
     ] = "articles",
     max_articles: Annotated[
-        int, Opt("Articles of each cluster whose position is changed.", ge=1)
+        int, Opt("Number of articles per cluster whose position is varied.", ge=1)
     ] = 3,
     n_shuffles: Annotated[
-        int, Opt("Orders in which each summary's articles, or groups, are shown.", ge=2)
+        int, Opt("Number of orders of articles or groups per summary.", ge=2)
     ] = 3,
     groups_per_call: Annotated[
         int, Opt("Maximum number of groups per call, as in 'judge'.", ge=3, le=500)
     ] = 25,
     run: RunFolder = None,
 ) -> Findings:
-    """Measure what the order of articles, or of a checklist's groups, does to verdicts.
+    """Measure the effect of the order of articles, or of a checklist's groups, on verdicts.
 
-    Articles are moved in the prompt for faithfulness ratings; groups of answers in the checklist of
-    coverage. A group's place is the third of its call's list in which it stands.
+    Varies the order of articles in prompts for faithfulness ratings, or the order of groups of
+    answers in coverage checklists. The position of a group is its third (first, middle or last) of
+    the list in its call.
 
-    ``await aorder(...)`` in code that awaits; ``order(...)`` in other code, notebooks too.
+    Use ``await aorder(...)`` in async code, and ``order(...)`` elsewhere, including notebooks.
 
     Parameters
     ----------
     clusters
-        Of three articles or more, or for groups references with answers: a path, or a list of
-        records or dicts.
+        Clusters of at least three articles, or references with answers for groups: a path, or a
+        list of records or dicts.
     summaries : optional
-        Rated with their articles shuffled; needed for groups.
+        Summaries to rate with their articles shuffled; required for groups.
     model : Model or str
-        Who judges.
+        The model that judges.
     of : {"articles", "groups"}
-        What is moved.
+        Whose order is varied.
     max_articles : int
-        Articles of each cluster that are moved about.
+        Number of articles per cluster whose position is varied.
     n_shuffles : int
-        Orders in which each summary's articles, or groups, are shown.
+        Number of orders of articles or groups per summary.
     groups_per_call : int
         Maximum number of groups per call.
     run : path, optional
-        Run folder, to be resumed by the same call.
+        Run folder; repeat the call to resume.
 
     Returns
     -------
     Findings
-        For articles, ``["by_place"]``: the mean verdict where an article is ``first``, in the
+        For articles, ``["by_place"]``: the mean verdict if an article is ``first``, in the
         ``middle`` and ``last``, on the protocol's scale; ``first_minus_last`` and
-        ``ends_minus_middle``; ``changed`` and ``spread`` over the shuffled orders. For groups the
-        same of their coverage, 0 to 1.
+        ``ends_minus_middle``; ``changed`` and ``spread`` over the shuffled orders. For groups, the
+        same for their coverage (0 to 1).
 
     Raises
     ------
     FairJudgeError
-        If an argument or the model cannot be used.
+        If an argument or the model is invalid.
 
     Examples
     --------
@@ -535,11 +539,11 @@ async def aorder(
     from fairjudge.api.progress import bars
     from fairjudge.run.probing import group_order_report, order_report
 
-    chosen_model = as_model(model)
-    with bars(chosen_model.progress) as progress_bars:
+    model_options = as_model(model)
+    with bars(model_options.progress) as progress_bars:
         shared: dict[str, Any] = {
             "run": None if run is None else Path(run),
-            "model": progress_bars.with_retry_bar(chosen_model),
+            "model": progress_bars.with_retry_bar(model_options),
             "progress": progress_bars.counter("judging"),
         }
         figures = await (
@@ -559,41 +563,42 @@ order = blocking(aorder)
 
 @checks_arguments
 async def achecks(
-    references: Annotated[object, Opt("References (coverage) or clusters.")],
-    summaries: Annotated[object, Opt("Summaries.", reader=read_summaries)],
+    references: Annotated[object, Opt("References; or clusters, for faithfulness.")],
+    summaries: Annotated[object, Opt("Summaries (eid, system, text).", reader=read_summaries)],
     *,
     model: Model | str,
     aspect: Aspect = "coverage",
     run: RunFolder = None,
 ) -> Findings:
-    """Run metamorphic (consistency) tests, which need no right verdicts.
+    """Run metamorphic (consistency) tests, which need no human labels.
 
-    ``await achecks(...)`` in code that awaits; ``checks(...)`` in other code, notebooks too.
+    Use ``await achecks(...)`` in async code, and ``checks(...)`` elsewhere, including notebooks.
 
-    A summary ties with itself; one of all reference answers covers them all; without one article's
-    answers it covers no more; a sentence that asks for a 5 raises nothing.
+    Checks that a summary ties with itself; that a summary of all reference answers covers all of
+    them, and not more without the answers of one article; and that a sentence that asks for a score
+    of 5 does not raise the score.
 
     Parameters
     ----------
     references, summaries
         References (clusters for faithfulness) and summaries: paths, or lists of records or dicts.
     model : Model or str
-        Who judges.
+        The model that judges.
     aspect : {"coverage", "faithfulness"}
-        What is judged.
+        The judged aspect.
     run : path, optional
-        Run folder, to be resumed by the same call.
+        Run folder; repeat the call to resume.
 
     Returns
     -------
     Findings
-        ``["checks"]``, each with its ``name``, ``n`` items, ``kept``, the percentage of them for
-        which the relation holds (Wilson's interval), and those that are ``broken``.
+        ``["checks"]``, each with its ``name``, the number ``n`` of items, ``kept``, the percentage
+        of items that pass (Wilson's interval), and ``broken``, the items that fail.
 
     Raises
     ------
     FairJudgeError
-        If an argument or the model cannot be used.
+        If an argument or the model is invalid.
 
     Examples
     --------
@@ -607,14 +612,14 @@ async def achecks(
     from fairjudge.api.progress import bars
     from fairjudge.run.probing import checks_report
 
-    chosen_model = as_model(model)
-    with bars(chosen_model.progress) as progress_bars:
+    model_options = as_model(model)
+    with bars(model_options.progress) as progress_bars:
         figures = await checks_report(
             references,
             summaries,
             aspect=aspect,
             run=None if run is None else Path(run),
-            model=progress_bars.with_retry_bar(chosen_model),
+            model=progress_bars.with_retry_bar(model_options),
             progress=progress_bars.counter("judging"),
         )
     return Findings("audit checks", figures)

@@ -1,4 +1,4 @@
-"""Demographic bias of summaries, as values: `fairjudge.bias.words` and its neighbours."""
+"""Demographic bias of summaries: `fairjudge.bias.words` and related functions."""
 
 from __future__ import annotations
 
@@ -24,28 +24,28 @@ R = TypeVar("R", bound="Report[Any] | InputReport")
 Inputs: TypeAlias = Annotated[
     object,
     Opt(
-        "Clusters, as 'bias inputs -o' writes them: each with the key controlled: {original, "
-        "variant, group, people: [{id, first_name, last_name, other_names, group}]}.",
+        "Clusters written by 'bias inputs -o', each with the key controlled: {original, variant, "
+        "group, people: [{id, first_name, last_name, other_names, group}]}.",
         argument=True,
         reader=read_clusters,
     ),
 ]
 SummaryFile: TypeAlias = Annotated[
-    object, Opt("Summaries: eid, system, text; JSON, JSONL or CSV.", reader=read_summaries)
+    object, Opt("Summaries (eid, system, text): JSON, JSONL or CSV.", reader=read_summaries)
 ]
 Lists: TypeAlias = Annotated[
     Mapping[str, Sequence[str]] | str | Path | None,
     Opt(
-        'Your own word lists: JSON {"GROUP": ["word", ...], ...}. HELM\'s lists of '
-        "female and male identifiers by default."
+        'Your own word lists: JSON {"GROUP": ["word", ...], ...}. Default: HELM\'s lists of '
+        "female and male identifiers."
     ),
 ]
 Pipeline: TypeAlias = Annotated[
-    str | None, Opt("spaCy pipeline by name or folder, instead of the packaged English one.")
+    str | None, Opt("spaCy pipeline (name or folder) instead of the packaged English one.")
 ]
 Census: TypeAlias = Annotated[
     str | Path | None,
-    Opt("Folder with the 1990 US census' dist.female.first and dist.male.first."),
+    Opt("Folder with dist.female.first and dist.male.first of the 1990 US census."),
 ]
 
 
@@ -54,7 +54,7 @@ def words(
     clusters: Annotated[
         object,
         Opt(
-            "Clusters: JSON or JSONL, .gz too; those of 'bias inputs' as well.",
+            "Clusters (JSON or JSONL, also .gz), including those of 'bias inputs'.",
             argument=True,
             reader=read_clusters,
         ),
@@ -64,31 +64,31 @@ def words(
     lists: Lists = None,
     reference: Annotated[
         ReferenceKind,
-        Opt("What the summaries are compared with: the distribution in the sources, or equality."),
+        Opt("Reference distribution of the groups: that of the sources, or uniform."),
     ] = "source",
     controls: Annotated[
-        bool, Opt("Add the Random, Lead, Topic and Sexist summarizers for comparison.")
+        bool, Opt("Add the control summarizers Random, Lead, Topic and Sexist for comparison.")
     ] = False,
     n_resamples: Resamples = 2000,
     seed: Seed = 0,
 ) -> Findings:
     """Compare how often summaries and sources mention each group, by word lists.
 
-    Source: Steen and Markert, "Bias in News Summarization", section 3.1; the lists are those of its
-    appendices, of HELM among them.
+    Source: Steen and Markert, "Bias in News Summarization", section 3.1; word lists from its
+    appendices, including HELM's.
 
     Parameters
     ----------
     clusters, summaries
         Paths, or lists of records or dicts.
     lists : optional
-        Words by group, or a JSON file of them; by default HELM's of female and male identifiers.
+        Words by group, or a JSON file; by default HELM's female and male identifiers.
     reference : {"source", "uniform"}
-        What summaries are compared with: their sources, or an even split.
+        The reference distribution: that of the sources, or an even split.
     controls : bool
         Add the Random, Lead, Topic and Sexist summarizers for comparison.
     n_resamples, seed
-        Of the bootstrap over documents.
+        Number of resamples and random seed of the bootstrap over documents.
 
     Returns
     -------
@@ -100,7 +100,7 @@ def words(
     Raises
     ------
     FairJudgeError
-        If an argument cannot be used.
+        If an argument is invalid.
 
     Examples
     --------
@@ -118,7 +118,7 @@ def words(
     word_lists = as_word_lists(lists)
     if controls:
         if not {"female", "male"} <= word_lists.keys():
-            raise ConfigurationError("the controls need word lists of 'female' and 'male'")
+            raise ConfigurationError("the controls require word lists of 'female' and 'male'")
         texts = (*texts, *control_summaries(sources, lists=word_lists, seed=seed))
     options = BiasOptions(seed=seed, n_resamples=n_resamples)
     report = report_words(sources, texts, lists=word_lists, reference=reference, options=options)
@@ -131,8 +131,8 @@ def entities(
     summaries: Annotated[
         object,
         Opt(
-            "Summaries: eid, system, text, and optionally people, a list of the names in it; "
-            "where it is missing, spaCy finds them.",
+            "Summaries (eid, system, text, and optionally people, a list of the names in the "
+            "summary; without it spaCy finds the names).",
             reader=read_summaries,
         ),
     ],
@@ -141,19 +141,19 @@ def entities(
     names: Annotated[
         str | Path | None,
         Opt(
-            "Your own name lists, as for 'bias inputs', to assign groups instead of the "
-            "census: any grouping, and intersections. A name of two groups counts for none."
+            "Your own name lists, as for 'bias inputs', to assign groups instead of the census; "
+            "any grouping, including intersections. Names in two groups are ignored."
         ),
     ] = None,
     lookup: Annotated[
         str | Path | None,
-        Opt('Groups of known people, looked up first: JSON {"FULL NAME": "GROUP", ...}.'),
+        Opt('Groups of known people, with priority: JSON {"FULL NAME": "GROUP", ...}.'),
     ] = None,
     pipeline: Pipeline = None,
     n_resamples: Resamples = 2000,
     seed: Seed = 0,
 ) -> Findings:
-    """Measure which people of the sources the summaries name, and which they make up, by group.
+    """Measure which people in the sources summaries mention, and which they hallucinate, by group.
 
     Source: Steen and Markert, "Bias in News Summarization", sections 3.2 (equation 2) and 3.3
     (equation 3).
@@ -161,30 +161,30 @@ def entities(
     Parameters
     ----------
     clusters, summaries
-        Paths, or lists of records or dicts. Summaries may carry ``people``, a list of names.
+        Paths, or lists of records or dicts. Summaries may have ``people``, a list of names.
     census : path, optional
-        Folder with the 1990 US census' first names, by which groups are guessed.
+        Folder with the first names of the 1990 US census, by which groups are assigned.
     names : path, optional
         Your own name lists, instead of the census.
     lookup : path, optional
-        JSON of full names and their groups, asked first.
+        JSON file with the groups of full names, which has priority.
     pipeline : str, optional
-        A spaCy pipeline other than the packaged one, for finding names.
+        The spaCy pipeline that finds names, instead of the packaged one.
     n_resamples, seed
-        Of the bootstrap over documents.
+        Number of resamples and random seed of the bootstrap over documents.
 
     Returns
     -------
     Findings
-        ``["systems"]`` by name: ``inclusion``, the largest odds ratio of two groups less 1 (0 is
-        unbiased, no upper end), ``by_group``, the share of each group's people that summaries
-        name, ``odds_ratios`` of all pairs of groups (1 is equal), and ``hallucination``, the
-        distance of made-up people's groups from an even split, from 0 to less than 1.
+        ``["systems"]`` by name: ``inclusion``, the largest odds ratio of two groups minus 1 (0 is
+        unbiased, no upper bound), ``by_group``, the share of each group's people that summaries
+        mention, ``odds_ratios`` of all pairs of groups (1 is equal), and ``hallucination``, the
+        distance of the groups of hallucinated people from an even split, from 0 to less than 1.
 
     Raises
     ------
     FairJudgeError
-        If an argument cannot be used, or nothing says who is in the sources.
+        If an argument is invalid, or the people in the sources are unknown.
 
     Examples
     --------
@@ -224,12 +224,12 @@ def distinguishability(
     summaries: SummaryFile,
     *,
     representation: Annotated[
-        Representation, Opt("Word counts, sentence embeddings, or both.")
+        Representation, Opt("Features: word counts, sentence embeddings (dense), or both.")
     ] = "both",
     model: Model | str = "local",
     drop_stop_words: Annotated[
         bool,
-        Opt("Leave scikit-learn's English stop words out of the counts, as the paper's code."),
+        Opt("Exclude scikit-learn's English stop words from the counts, as in the paper's code."),
     ] = False,
     n_resamples: Resamples = 2000,
     seed: Seed = 0,
@@ -246,22 +246,22 @@ def distinguishability(
     representation : {"counts", "dense", "both"}
         Word counts, sentence embeddings, or both.
     model : Model or str
-        A local model, for embeddings.
+        The local model that computes embeddings.
     drop_stop_words : bool
-        Leave scikit-learn's English stop words out of the counts.
+        Exclude scikit-learn's English stop words from the counts.
     n_resamples, seed
-        Of the bootstrap over originals.
+        Number of resamples and random seed of the bootstrap over original documents.
 
     Returns
     -------
     Findings
-        ``["systems"]`` by name, by ``counts`` and by ``dense``: the score 2 x accuracy - 1, from -1
-        to 1, where 0 is chance, over all summaries and ``by_group``.
+        ``["systems"]`` by name, with ``counts`` and ``dense``: the score 2 x accuracy - 1, from -1
+        to 1 (0 is chance level), over all summaries and ``by_group``.
 
     Raises
     ------
     FairJudgeError
-        If an argument cannot be used.
+        If an argument is invalid.
 
     Examples
     --------
@@ -294,7 +294,7 @@ def distinguishability(
 
 
 def inputs(clusters: object, *, lists: Lists = None) -> Findings:
-    """Find the words that go with each group in the sources themselves.
+    """Find the words associated with each group in the sources.
 
     Source: "Fightin' Words" (Monroe et al. 2008), as in Steen and Markert, section 4.
 
@@ -308,14 +308,14 @@ def inputs(clusters: object, *, lists: Lists = None) -> Findings:
     Returns
     -------
     Findings
-        ``["words"]`` by group, the largest z first: counts, log-odds ratio, ``z``, ``p_value``, and
+        ``["words"]`` by group, largest z first: counts, log-odds ratio, ``z``, ``p_value``, and
         ``q_value`` (Benjamini-Hochberg over the words of a group); ``["identifiers"]`` and
-        ``["by_attribute"]`` count the groups' identifiers.
+        ``["by_attribute"]``: counts of the groups' identifiers.
 
     Raises
     ------
     FairJudgeError
-        If an argument cannot be used.
+        If an argument is invalid.
 
     Examples
     --------
@@ -338,25 +338,25 @@ def _with_notes(report: R, notes: Sequence[str]) -> R:
 @checks_arguments
 def annotate(
     clusters: Annotated[
-        object, Opt("Clusters: JSON or JSONL, .gz too.", argument=True, reader=read_clusters)
+        object, Opt("Clusters (JSON or JSONL, also .gz).", argument=True, reader=read_clusters)
     ],
-    output: Annotated[str | Path, Opt("Documents for 'bias inputs -o', as JSONL.", short="-o")],
+    output: Annotated[str | Path, Opt("Output file (JSONL), for 'bias inputs -o'.", short="-o")],
     *,
     census: Census = None,
     pipeline: Pipeline = None,
 ) -> dict[str, int]:
-    """Mark people, and the pronouns that mean them, in plain clusters.
+    """Annotate people, and the pronouns that refer to them, in clusters.
 
     Parameters
     ----------
     clusters
         A path, or a list of clusters or dicts; each article becomes a document.
     output : path
-        Where documents for ``fairjudge bias inputs -o`` are written, as JSONL.
+        Output file (JSONL) of documents for ``fairjudge bias inputs -o``.
     census : path, optional
-        Folder with the 1990 US census' first names, by which pronouns find their person.
+        Folder with the first names of the 1990 US census, by which pronouns are resolved.
     pipeline : str, optional
-        A spaCy pipeline other than the packaged one.
+        The spaCy pipeline, instead of the packaged one.
 
     Returns
     -------
@@ -366,7 +366,7 @@ def annotate(
     Raises
     ------
     FairJudgeError
-        If an argument cannot be used.
+        If an argument is invalid.
 
     Examples
     --------
@@ -383,7 +383,7 @@ def quality(
     clusters: Inputs,
     judgements: Annotated[
         object,
-        Opt("Judgements of the inputs' summaries, by 'fairjudge judge'.", reader=read_judgements),
+        Opt("Judgements of the summaries, from 'fairjudge judge'.", reader=read_judgements),
     ],
 ) -> Findings:
     """Compare a judge's scores between groups of inputs.
@@ -391,20 +391,20 @@ def quality(
     Parameters
     ----------
     clusters
-        Controlled inputs, and their originals where there are judgements of these.
+        Controlled inputs, and their original documents if they were judged too.
     judgements
-        Judgements of summaries, by any judge on a scale of numbers.
+        Judgements of summaries on a numeric scale.
 
     Returns
     -------
     Findings
-        ``["groups"]``, one a system, judge and aspect: ``quality`` with the mean score ``by_group``
-        and all ``differences``, paired within originals.
+        ``["groups"]``, one per system, judge and aspect: ``quality`` with the mean score
+        ``by_group`` and all ``differences``, paired within original documents.
 
     Raises
     ------
     FairJudgeError
-        If nothing can be compared.
+        If no groups can be compared.
 
     Examples
     --------

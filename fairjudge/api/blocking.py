@@ -11,18 +11,17 @@ T = TypeVar("T")
 
 
 def blocking(call: Callable[P, Coroutine[Any, Any, T]]) -> Callable[P, T]:
-    """Return the synchronous twin of `call`; it works inside a running event loop too.
+    """Return the synchronous twin of `call`; it also works inside a running event loop.
 
-    It takes the same arguments, is documented by the same words, and is named without the ``a``
-    that `call` begins with.
+    It has the same arguments and docstring, and the name without the leading ``a``.
     """
 
     @wraps(call)
-    def blocked(*args: P.args, **kwargs: P.kwargs) -> T:
+    def wrapper(*args: P.args, **kwargs: P.kwargs) -> T:
         from fairjudge.engine.coroutines import run_to_end
 
         return run_to_end(call(*args, **kwargs))
 
-    blocked.__name__ = call.__name__.removeprefix("a")
-    blocked.__qualname__ = call.__qualname__.removeprefix("a")
-    return blocked
+    wrapper.__name__ = call.__name__.removeprefix("a")
+    wrapper.__qualname__ = call.__qualname__.removeprefix("a")
+    return wrapper

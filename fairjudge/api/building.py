@@ -1,4 +1,4 @@
-"""References from clusters."""
+"""Building references from clusters."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, repr=False)
 class References(Records[Reference]):
-    """What `build` made: a sequence of references, one a cluster.
+    """The result of `build`: a sequence of references, one per cluster.
 
-    ``outcome`` has the articles and answers that were left out, the failed calls and the run.
+    ``outcome`` has the excluded articles and answers, the failed calls and the run.
     """
 
     outcome: BuildOutcome
@@ -38,11 +38,11 @@ class References(Records[Reference]):
         return self.outcome.spent
 
     def to_dict(self) -> dict[str, Any]:
-        """Return counts and reasons as plain values: what ``fairjudge build --json`` writes."""
+        """Return counts and reasons as plain values, as in ``fairjudge build --json``."""
         return self.outcome.to_dict()
 
     def questions(self) -> Table:
-        """Return the questions with how many sources, groups and answers each has."""
+        """Return the questions with their numbers of sources, groups and answers."""
         rows = tuple(
             {
                 "eid": cluster.reference.eid,
@@ -54,14 +54,14 @@ class References(Records[Reference]):
             for cluster in self.outcome.clusters
             for question in cluster.reference.question_answers
         )
-        without = [cluster for cluster in self.outcome.clusters if cluster.why_none]
+        empty_clusters = [cluster for cluster in self.outcome.clusters if cluster.why_none]
         names = ("eid", "question", "sources", "groups", "answers")
         return table_of(
             "Questions that sources answer differently",
             rows,
             names,
             numbers=names[2:],
-            notes=[f"{cluster.reference.eid}: {cluster.why_none}." for cluster in without],
+            notes=[f"{cluster.reference.eid}: {cluster.why_none}." for cluster in empty_clusters],
         )
 
     def __repr__(self) -> str:
@@ -91,46 +91,49 @@ async def abuild(
 ) -> References:
     """Build references: questions that sources answer differently, with each source's answers.
 
-    ``await abuild(...)`` in code that awaits; ``build(...)`` in other code, notebooks too.
+    Use ``await abuild(...)`` in async code, and ``build(...)`` elsewhere, including notebooks.
 
     Parameters
     ----------
     clusters
-        A path, what `read_clusters` returned, or a list of clusters or dicts.
+        A path, the result of `read_clusters`, or a list of clusters or dicts.
     model : Model or str
-        Who writes and answers; the same call again costs nothing (it is in the cache).
+        The model that generates and answers questions. Replies are cached: repeating a call is
+        free.
     run : path, optional
-        Run folder, to be resumed by the same call; by default one under the cache.
+        Run folder; repeat the call to resume. By default under the cache folder.
     max_articles, n_questions : int, optional
-        Articles kept (2 or more), and questions asked for (1 or more), at most; by default what the
-        pipeline needs.
+        Maximum number of articles (at least 2) and of questions (at least 1) per cluster; by
+        default chosen by the pipeline.
     facets : int
-        Number of questions up to which those whose answers can all be true fill up.
+        Minimum number of questions: if fewer have conflicting answers, questions whose answers can
+        all be true are added up to this number.
     min_sources : float
         Minimum share of sources, from 0 to 1, that must answer a question.
     consensus_filter, merge_same_sources : bool
-        Discord Questions' filters: of questions that one group decides, and of double ones.
+        Filters of Discord Questions: drop questions with a majority group, and near-duplicates.
     pipeline : {"article", "paper"}
-        One call an article for all questions, or one for each question and article.
+        One call per article for all questions, or one per question and article.
     context_tokens : int
-        Maximum number of tokens of articles in the prompt that writes questions.
+        Maximum number of article tokens in the prompt that generates questions.
     consolidation : {"llm", "embedding"}, optional
-        Who groups answers by meaning.
+        The method that groups answers by meaning.
     post_filter : bool
         With ``pipeline="paper"``: an LLM drops answers that do not address their question.
     complete : bool
-        Read the articles once more: for answers that were missed, and passages to drop.
+        Read the articles a second time: add missed answers, and drop unsuitable passages.
 
     Returns
     -------
     fairjudge.References
-        One reference a cluster, in the order of `clusters`, with ``outcome`` for what was left out
-        and what failed.
+        One reference per cluster, in the order of `clusters`; ``outcome`` lists exclusions and
+        failures.
 
     Raises
     ------
     FairJudgeError
-        If the clusters, the model or an option cannot be used. Failed items are outcomes.
+        If the clusters, the model or an option is invalid. Failed items raise no error: see
+        ``outcome``.
 
     Examples
     --------
@@ -144,12 +147,12 @@ async def abuild(
     from fairjudge.run.building import build_loaded
 
     options = options_from_arguments(BuildOptions, locals(), "build")
-    chosen_model = as_model(model)
-    with bars(chosen_model.progress) as progress_bars:
+    model_options = as_model(model)
+    with bars(model_options.progress) as progress_bars:
         outcome = await build_loaded(
             read_clusters(clusters),
             options=options,
-            model=progress_bars.with_retry_bar(chosen_model),
+            model=progress_bars.with_retry_bar(model_options),
             run_folder=None if run is None else Path(run),
             progress=progress_bars,
         )

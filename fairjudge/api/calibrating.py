@@ -1,4 +1,4 @@
-"""How far a judge can be trusted: agreement with people, and calibrated scores."""
+"""Calibration of judges: agreement with human labels, and calibrated scores."""
 
 from __future__ import annotations
 
@@ -39,15 +39,15 @@ _LEVELS = {
 class Agreement(SimpleNamespace):
     """Statistics by name, such as ``kendall``, ``spearman``, ``pearson``: each an `Estimate`.
 
-    One that cannot be had is an `Undefined`, which says why.
+    A statistic that cannot be computed is an `Undefined` with the reason.
     """
 
 
 @dataclass(frozen=True, repr=False)
 class Calibration(CommandResult):
-    """What `calibrate` found, one group a judge, aspect and protocol.
+    """The result of `calibrate`, one group per judge, aspect and protocol.
 
-    ``analysis.groups`` has every figure of every group.
+    ``analysis.groups`` has all results of each group.
     """
 
     analysis: Analysis
@@ -55,17 +55,17 @@ class Calibration(CommandResult):
 
     @property
     def groups(self) -> tuple[GroupReport, ...]:
-        """The figures of each judge, aspect and protocol."""
+        """The results of each judge, aspect and protocol."""
         return self.analysis.groups
 
     @property
     def agreement(self) -> Agreement:
-        """Agreement with people over all items, where one judge, aspect and protocol was judged.
+        """Agreement with the labels over all items, if there is one judge, aspect and protocol.
 
         Raises
         ------
         ConfigurationError
-            If there are several: see ``groups``, or the table ``agreements()``.
+            If there are several; use ``groups`` or the table ``agreements()``.
         """
         if len(self.groups) != 1:
             raise ConfigurationError(
@@ -79,9 +79,9 @@ class Calibration(CommandResult):
         return Agreement(**correlations["pooled"])
 
     def agreements(self) -> Table:
-        """Return every correlation with people: a row a group, level and statistic.
+        """Return all correlations with the labels, one row per group, level and statistic.
 
-        Levels are pooled over items, averaged over documents, between systems, and over summaries.
+        Levels: pooled over items, averaged over documents, between systems, and over summaries.
         """
         from fairjudge.reports.figures import interval
 
@@ -92,7 +92,7 @@ class Calibration(CommandResult):
                 "protocol": group.joined.protocol,
                 "level": level,
                 "statistic": name,
-                **_ends(figure),
+                **_estimate_fields(figure),
             }
             for group in self.groups
             if not isinstance(group.agreement, Undefined)
@@ -116,10 +116,10 @@ class Calibration(CommandResult):
         return Table(rows, text_table)
 
     def decisions(self) -> Table:
-        """Return what judges and juries may be used for: to rank, score items, replace a person.
+        """Return which uses judges and juries are fit for: rank, score items, replace a person.
 
-        ``answer`` is yes, no, too few to tell, or cannot tell; ``figure`` with its ``rule`` says
-        why, ``needed`` what would have to be known, ``cost`` what the judgements took.
+        ``answer`` is yes, no, too few to tell, or cannot tell; ``figure`` and ``rule`` give the
+        reason, ``needed`` the data that is missing, and ``cost`` the cost of the judgements.
         """
         from fairjudge.reports.decision_tables import decisions_table, with_juries
 
@@ -133,10 +133,11 @@ class Calibration(CommandResult):
         return Table(rows, decisions_table(groups))
 
     def protocols(self) -> Table:
-        """Return the ways of judging side by side, as DiverseSumm's Table 5: a row each.
+        """Return a comparison of protocols, one row per protocol (DiverseSumm, Table 5).
 
-        ``kendall`` is over summaries; ``mark`` is ``"best"``, or ``"cheaper"`` for what takes fewer
-        requests and is not significantly behind; ``behind`` and ``adjusted_p_value`` are the test.
+        ``kendall`` is over summaries. ``mark`` is ``"best"``, or ``"cheaper"`` for protocols with
+        fewer requests that are not significantly worse; ``behind`` and ``adjusted_p_value`` are the
+        difference and p-value of this test.
         """
         from fairjudge.reports.protocol_tables import protocols_table
 
@@ -148,16 +149,16 @@ class Calibration(CommandResult):
 
     @property
     def juries(self) -> tuple[JuryReport, ...]:
-        """The juries that all judges of an aspect make, fitted on labels: ``fitted``, ``figures``.
+        """The juries of all judges of an aspect, fitted on labels: ``fitted``, ``figures``.
 
-        ``figures`` has the jury beside its members, their mean and the best single one, and how
-        many independent judges they are worth.
+        ``figures`` compares the jury with its members, their mean and the best member, and has the
+        effective number of independent judges.
         """
         return self.analysis.juries
 
     @property
     def fitted_juries(self) -> tuple[FittedJury, ...]:
-        """The juries that could be fitted, to be used on other judgements."""
+        """The juries that could be fitted, for use on other judgements."""
         fits = (jury.fitted for jury in self.juries)
         return tuple(fit for fit in fits if not isinstance(fit, Undefined))
 
@@ -169,12 +170,12 @@ class Calibration(CommandResult):
 
     @property
     def not_calibrated(self) -> tuple[str, ...]:
-        """The groups whose scores `apply` leaves unchanged, each with the reason."""
+        """The groups whose scores `apply` does not change, each with the reason."""
         return tuple(self._fitted[1])
 
     @property
     def calibrators(self) -> tuple[Calibrator | FittedJury, ...]:
-        """The curves from the judge's scores to people's, one a group that has one; then juries."""
+        """The calibration curves of groups that have one, followed by juries."""
         return tuple(self._fitted[0])
 
     def apply(
@@ -184,11 +185,11 @@ class Calibration(CommandResult):
         summaries: object = None,
         clusters: object = None,
     ) -> JudgeResult:
-        """Return `result` with calibrated values; each own value is kept as ``uncalibrated``.
+        """Return `result` with calibrated values; ``uncalibrated`` has the original values.
 
-        Rows of groups in `not_calibrated` stay as they are. A fitted jury's rows stand before the
-        others; `summaries` and `clusters` are for its covariates, which count as missing without.
-        Values are on the scale of the labels.
+        Groups in `not_calibrated` are unchanged. Rows of a fitted jury come first; `summaries` and
+        `clusters` provide its covariates, which are missing otherwise. Values are on the scale of
+        the labels.
 
         Raises
         ------
@@ -209,12 +210,12 @@ class Calibration(CommandResult):
         return JudgeResult(applied)
 
     def save(self, path: str | Path) -> None:
-        """Write the calibrators to JSON, for `read_calibrators` and ``calibrate apply``.
+        """Write the calibrators to a JSON file, for `read_calibrators` and ``calibrate apply``.
 
         Raises
         ------
         ConfigurationError
-            If no group has a calibrator; the message says why.
+            If no group has a calibrator; the message has the reasons.
         InputError
             If the file cannot be written.
         """
@@ -223,14 +224,14 @@ class Calibration(CommandResult):
         write_calibrators(Path(path), self.calibrators, refused=self.not_calibrated)
 
     def to_dict(self, *, list_unmatched: bool = False, **names: str) -> dict[str, Any]:
-        """Return what ``fairjudge calibrate --json`` writes.
+        """Return the JSON that ``fairjudge calibrate --json`` writes.
 
         Parameters
         ----------
         list_unmatched
-            Name all unmatched items, not only count them.
+            List all unmatched items instead of only counting them.
         **names
-            Of what was read, such as files, for the signature.
+            Names of the inputs, such as files, for the signature.
         """
         from fairjudge import __version__
         from fairjudge.calibration.to_json import analysis_json
@@ -267,38 +268,38 @@ def calibrate(
     judgements: Annotated[
         object,
         Opt(
-            "Judgements, .jsonl or .json, of one protocol or of several; also run folders and "
-            "what 'judge --json' wrote, which record the cost.",
+            "Judgements (.jsonl or .json) of one or several protocols; also run folders and the "
+            "--json output of 'judge', which contain the cost.",
             argument=True,
         ),
     ],
-    labels: Annotated[object, Opt("Human labels: .jsonl, .json or .csv.", reader=read_labels)],
+    labels: Annotated[object, Opt("Human labels (.jsonl, .json or .csv).", reader=read_labels)],
     *,
     annotators: Annotators = "*",
     label_scale: LabelScale = None,
     method: Annotated[
-        CalibratorName, Opt("Curve from the judge's score to the human score.")
+        CalibratorName, Opt("Model of the curve from judge scores to human scores.")
     ] = "isotonic",
     summaries: Annotated[
         object | None,
-        Opt("Summaries, for baselines and groups by length.", reader=read_summaries),
+        Opt("Summaries, for length baselines and errors by length.", reader=read_summaries),
     ] = None,
     clusters: Annotated[
         object | None,
-        Opt("Clusters, for lead overlap and groups by outlet.", reader=read_clusters),
+        Opt("Clusters, for lead-overlap baselines and errors by outlet.", reader=read_clusters),
     ] = None,
     support: Annotated[
         bool,
         Opt(
-            "Given --summaries and --clusters: support by the embedded default (extra "
-            "[local], no LLM) as one more baseline; takes minutes for a hundred documents."
+            "With --summaries and --clusters: also use the local model's support score (extra "
+            "[local], no LLM) as a baseline; takes minutes for a hundred documents."
         ),
     ] = False,
     families: Annotated[
         Mapping[str, str] | Sequence[tuple[str, str]],
         Opt(
-            "Compare errors between families of systems too: a name and a shell pattern of "
-            "system names, such as 'openai=gpt-*'. Repeatable; the first match counts.",
+            "Also compare errors between families of systems: a name and a shell pattern of "
+            "system names, such as 'openai=gpt-*'. Repeatable; the first match applies.",
             flag="--family",
             metavar="NAME=PATTERN",
             parse=read_family,
@@ -309,17 +310,17 @@ def calibrate(
     covariates: Annotated[
         str | Sequence[str],
         Opt(
-            "Covariates of juries, and of regressions for means from few labels, beside the "
-            "judges' scores: length (of --summaries), and words shared with --clusters: overlap "
-            "(articles), lead (their leads), answers (of references). Several: length,overlap.",
+            "Covariates, besides the judges' scores, of juries and of regressions for means from "
+            "few labels. length: of --summaries. overlap, lead, answers: words shared with the "
+            "articles, their leads or the reference answers of --clusters. Comma-separated.",
             metavar="NAME,...",
         ),
     ] = (),
     strata: Annotated[
         str | None,
         Opt(
-            "An attribute of the clusters' articles, or outlet: labelled documents are weighted "
-            "so that its values have the same shares as among all judged documents."
+            "Post-stratification: weight labelled documents so that the values of this article "
+            "attribute (or 'outlet') have the same shares as among all judged documents."
         ),
     ] = None,
     n_resamples: Resamples = 2000,
@@ -327,59 +328,59 @@ def calibrate(
     n_disagreements: Annotated[
         int,
         Opt(
-            "Number of items in the JSON on which judge and people differ most, with both reasons.",
+            "Number of largest disagreements between judge and labels to list in the JSON.",
             ge=0,
         ),
     ] = 20,
 ) -> Calibration:
-    """Measure judges against people: agreement, errors, and a curve to people's scores.
+    """Compare judges with human labels: agreement, errors, and calibration curves.
 
     Parameters
     ----------
     judgements
-        A `JudgeResult`, a path, or a list of judgements or dicts; of one judge or several. Also a
-        list of results, paths, run folders and files of ``judge --json``, which record the cost.
+        A `JudgeResult`, a path, or a list of judgements or dicts, of one or several judges. Also a
+        list of results, paths, run folders and files of ``judge --json``, which contain the cost.
     labels
-        A path, or a list of labels or dicts, one a person and item.
+        A path, or a list of labels or dicts, one per annotator and item.
     method : {"isotonic", "logistic", "linear", "ordinal"}
-        The curve.
+        The model of the calibration curve.
     annotators
-        Patterns of the names whose labels are taken, such as ``"expert*"``.
+        Patterns of annotator names to include, such as ``"expert*"``.
     label_scale : (float, float), optional
-        Lowest and highest label, where the labels do not tell it.
+        Lowest and highest label, if it cannot be inferred from the labels.
     summaries, clusters : optional
         For baselines by length and lead overlap, and errors by length, outlet and attribute.
     support : bool
-        Given both: the embedded judge's support is one more baseline (extra ``local``); it takes
+        With both: also use the local judge's support as a baseline (extra ``local``); takes
         minutes for a hundred documents.
     families
-        Families of systems whose errors are compared: a shell pattern of system names by the
-        family's name, such as ``{"openai": "gpt-*"}``; the first match counts.
+        Families of systems whose errors are compared: shell patterns of system names by family
+        name, such as ``{"openai": "gpt-*"}``; the first match applies.
     margin : float
         Cost margin of the alternative annotator test, from 0 to 1 (Calderon et al. 2025: 0.2 for
         experts, 0.15 for skilled annotators, 0.1 for a crowd).
     covariates : {"length", "overlap", "lead", "answers"}, several
-        Covariates of juries, and of regressions for means from few labels, beside the judges'
-        scores: its length, and words shared with the cluster's articles, with their leads, with the
-        reference's answers. As a list, or with commas between.
+        Covariates, besides the judges' scores, of juries and of regressions for means from few
+        labels: length, and words shared with the articles, their leads or the reference answers.
+        A list, or a comma-separated string.
     strata : str, optional
-        An attribute of the clusters' articles, or ``"outlet"``: means weigh labelled documents so
-        that its values have the shares that they have among all judged documents.
+        An attribute of the articles, or ``"outlet"``: labelled documents are weighted so that its
+        values have the same shares as among all judged documents (post-stratification).
     n_disagreements : int
-        Items on which judge and people differ most, to be listed with both reasons; 0 or more.
+        Number of largest disagreements between judge and labels to list; 0 or more.
     n_resamples, seed
-        Of the bootstrap over documents.
+        Number of resamples and random seed of the bootstrap over documents.
 
     Returns
     -------
     Calibration
-        Agreement, errors (in units of the labels) and calibrators, one group a judge, aspect,
-        protocol and unit, with tables, figures and JSON.
+        Agreement, errors (in units of the labels) and calibrators, one group per judge, aspect,
+        protocol and unit, with tables, plots and JSON.
 
     Raises
     ------
     FairJudgeError
-        If an argument cannot be used, or nothing was both judged and labelled.
+        If an argument is invalid, or no item was both judged and labelled.
 
     Examples
     --------
@@ -396,12 +397,12 @@ def calibrate(
     from fairjudge.scores.settings import separate_settings
 
     if support and (summaries is None or clusters is None):
-        raise ConfigurationError("support: needs summaries and clusters")
+        raise ConfigurationError("support: requires summaries and clusters")
     covariate_list = covariate_names(
         covariates, has_summaries=summaries is not None, has_clusters=clusters is not None
     )
     if strata is not None and clusters is None:
-        raise ConfigurationError("strata: needs clusters")
+        raise ConfigurationError("strata: requires clusters")
     judged, requests = rows_and_requests(judgements)
     texts: Sequence[Summary] = ()
     if summaries is not None:
@@ -434,5 +435,5 @@ def calibrate(
         )
 
 
-def _ends(figure: Estimate | Undefined) -> dict[str, Any]:
+def _estimate_fields(figure: Estimate | Undefined) -> dict[str, Any]:
     return {end: getattr(figure, end, None) for end in ("value", "low", "high", "why")}

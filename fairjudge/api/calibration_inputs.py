@@ -1,4 +1,4 @@
-"""What `fairjudge.calibrate` is given: judgements with their spending, and scorers' support."""
+"""Inputs of `fairjudge.calibrate`: judgements with their cost, and scores of support."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ if TYPE_CHECKING:
 
 
 def read_family(text: str) -> tuple[str, str]:
-    """Return the name and the pattern of a text such as ``openai=gpt-*``.
+    """Parse the name and the pattern of a text such as ``openai=gpt-*``.
 
     Raises
     ------
     ValueError
-        One of them is missing.
+        If one of them is missing.
     """
     name, separator, pattern = text.partition("=")
     if not (name and separator and pattern):
@@ -31,7 +31,7 @@ def read_family(text: str) -> tuple[str, str]:
 
 
 def rows_and_requests(inputs: object) -> tuple[Sequence[Judgement], Mapping[GroupKey, JudgingCost]]:
-    """Return all rows of one input or of several, and what asking for them took."""
+    """Return the judgements of one or several inputs, and the cost of each group."""
     from fairjudge.analysis.judged_inputs import (
         JudgedInputs,
         of_jury,
@@ -74,7 +74,7 @@ def rows_and_requests(inputs: object) -> tuple[Sequence[Judgement], Mapping[Grou
 def support_by_summary(
     summaries: Sequence[Summary], clusters: Sequence[Cluster]
 ) -> dict[tuple[str, str], float]:
-    """Return how far the articles support each summary, by the packaged models."""
+    """Return the support of each summary by the articles, from the packaged models."""
     from fairjudge.analysis.calibrating import trained_support
     from fairjudge.scorers.embedding import load_embedder
     from fairjudge.scorers.trained_models import load_trained_models

@@ -1,4 +1,4 @@
-"""When a cheap judge is sure enough that no costly one need be asked."""
+"""Cascades: a cheap judge, and an expensive one for uncertain items only."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ class Cascade(Findings):
 
     @property
     def low(self) -> float:
-        """The local score at or below which no LLM is asked."""
+        """The local score at or below which the LLM is not used."""
         return float(self.figures["low"])
 
     @property
     def high(self) -> float:
-        """The local score at or above which no LLM is asked."""
+        """The local score at or above which the LLM is not used."""
         return float(self.figures["high"])
 
     def save(self, path: str | Path) -> None:
@@ -45,14 +45,14 @@ def cascade(
     local: Annotated[
         object,
         Opt(
-            "Judgements by a local scorer, or with --guarantee by any judge.",
+            "Judgements by a local scorer (with --guarantee: by any judge).",
             reader=read_judgements,
         ),
     ],
     judged: Annotated[
         object, Opt("Judgements of the same items by the LLM.", reader=read_judgements)
     ],
-    labels: Annotated[object, Opt("Human labels of these items.", reader=read_labels)],
+    labels: Annotated[object, Opt("Human labels of the items.", reader=read_labels)],
     *,
     tolerance: Annotated[float, Opt("Maximum increase of the mean absolute error.", ge=0.0)] = 0.05,
     agreement_tolerance: Annotated[
@@ -60,30 +60,30 @@ def cascade(
     ] = 0.05,
     seed: Seed = 0,
 ) -> Cascade:
-    """Fit the thresholds between which an LLM is asked, on two judges' scores and labels.
+    """Fit the thresholds between which the LLM is used, from two judges' scores and labels.
 
     Parameters
     ----------
     local, judged
         Judgements of the same items by a local scorer and by the LLM: results, paths or lists.
     labels
-        People's labels of these items.
+        Human labels of the items.
     tolerance : float
-        Largest growth of the mean absolute error, in units of the labels; 0 or more.
+        Maximum increase of the mean absolute error, in units of the labels; 0 or more.
     agreement_tolerance : float
-        Largest fall of Kendall's tau-b with the labels; 0 or more.
+        Maximum decrease of Kendall's tau-b with the labels; 0 or more.
     seed
-        Of the split into documents to fit on and documents to measure on.
+        Random seed of the split into documents for fitting and for evaluation.
 
     Returns
     -------
     Cascade
-        The thresholds ``low`` and ``high`` on the local score, and what they save and cost.
+        The thresholds ``low`` and ``high`` on the local score, with saved calls and lost agreement.
 
     Raises
     ------
     InputError
-        If one of them holds several judges, aspects or protocols, or too few items are in all.
+        If an input has several judges, aspects or protocols, or too few items are in all of them.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Systems ranked, runs compared, and whether a changed judge still agrees with people."""
+"""Rank systems, compare runs, and check that a changed judge still agrees with labels."""
 
 from __future__ import annotations
 
@@ -26,108 +26,116 @@ from fairjudge.options.declaring import (
 def check(
     judgements: Annotated[
         object,
-        Opt("Judgements of the anchors after the change.", argument=True, reader=read_judgements),
+        Opt(
+            "New judgements of the anchors (labelled items).", argument=True, reader=read_judgements
+        ),
     ],
-    labels: Annotated[object, Opt("People's labels of the anchors.", reader=read_labels)],
+    labels: Annotated[object, Opt("Human labels of the anchors.", reader=read_labels)],
     *,
     baseline: Annotated[
         object,
         Opt(
-            "Judgements of the same anchors before it, or what --save wrote.",
+            "Judgements of the same anchors before the change, or the file of --save.",
             reader=read_judgements,
         ),
     ],
     annotators: Annotators = "*",
     label_scale: LabelScale = None,
-    margin: Annotated[float, Opt("Largest acceptable loss of agreement.", ge=0.001, le=1.0)] = 0.05,
+    margin: Annotated[float, Opt("Maximum acceptable loss of agreement.", ge=0.001, le=1.0)] = 0.05,
     level: Level = 0.95,
-    strict: Annotated[bool, Opt("Fail also where the anchors are too few to tell.")] = False,
+    strict: Annotated[bool, Opt("Also fail if there are too few anchors to decide.")] = False,
     seed: Seed = 0,
     max_unscored: MaxUnscored = 0.05,
     since: Annotated[
         Path | None,
         Opt(
-            "Monitor the judge: keep each look in this file, and use intervals that hold together "
-            "for all looks."
+            "Monitor the judge: append each check (look) to this history file, and use intervals "
+            "that are simultaneously valid for all looks."
         ),
     ] = None,
     looks: Annotated[
         int,
-        Opt("With --since: number of looks planned, such as the weeks of a year.", ge=1, le=10_000),
+        Opt(
+            "With --since: planned number of looks, such as 52 for a year of weeks.",
+            ge=1,
+            le=10_000,
+        ),
     ] = 52,
     sequence: Annotated[
         SequenceName,
         Opt(
-            "With --since: 'spending' spends the error over the looks; 'betting' assumes only "
-            "that documents are independent, and needs many more of them."
+            "With --since, the confidence sequence. spending: alpha spending over the looks. "
+            "betting: only assumes independent documents, but needs many more of them."
         ),
     ] = "spending",
     live: Annotated[
         object | None,
         Opt(
-            "With --since: judgements of the systems' present summaries, by the same judge, to "
-            "distinguish a change of the judge from one of the systems.",
+            "With --since: judgements of the systems' current summaries by the same judge; "
+            "separates judge drift from changes in the systems.",
             reader=read_judgements,
         ),
     ] = None,
 ) -> Findings:
-    """Compare a judge's agreement with people after a change with that before it.
+    """Compare a judge's agreement with human labels before and after a change.
 
-    The result says whether the change passes; a change that does not pass raises no error.
+    The result reports whether the change passes; failing raises no error.
 
     Parameters
     ----------
     judgements, baseline
-        Judgements of the same labelled items after and before: paths, `JudgeResult`, or lists.
+        Judgements of the same labelled items (anchors) after and before the change: paths,
+        `JudgeResult`, or lists.
     labels
-        People's labels of these items: a path or a list.
+        Human labels of the anchors: a path or a list.
     margin : float
-        The largest acceptable loss of agreement, above 0 and at most 1.
+        Maximum acceptable loss of agreement, above 0 and at most 1.
     max_unscored : float
-        The largest share (0 to 1) of labelled items without a score, before or after, that passes.
-        An item that was not judged has none.
+        Maximum share (0 to 1) of anchors without a score, before or after. Anchors that were not
+        judged have no score.
     strict : bool
-        Do not pass where the anchors cannot tell.
+        Fail if there are too few anchors to decide.
     annotators
-        Patterns of the names whose labels are taken.
+        Patterns of annotator names to include.
     label_scale : (float, float), optional
-        Lowest and highest label, where the labels do not tell it.
+        Lowest and highest label, if it cannot be inferred from the labels.
     level : float
-        Confidence of the intervals, over documents; 0.5 to 0.999.
+        Confidence level of the intervals over documents; 0.5 to 0.999.
     since : path, optional
-        A record of looks at this judge: this one is added, unless it saw what the last one saw,
-        and the verdict comes from a confidence sequence of the change in agreement. Each group has
-        ``["watch"]``, whose ``["moved"]`` is "neither", "judge", "systems" or "judge and systems".
+        History file of the checks (looks) at this judge. The look is appended unless its data are
+        those of the last one, and the verdict is based on a confidence sequence of the change in
+        agreement. Each group has ``["watch"]``, whose ``["moved"]`` is "neither", "judge",
+        "systems" or "judge and systems".
     looks : int
-        Number of looks planned; over all of them the intervals hold simultaneously with `level`.
+        Planned number of looks; the intervals are simultaneously valid for all of them at `level`.
     sequence : {"spending", "betting"}
         The confidence sequence.
     live
-        Judgements of what the systems write now, by the same judge.
+        Judgements of the systems' current summaries by the same judge.
 
     Returns
     -------
     Findings
-        ``["outcome"]`` is "passed", or why not: "worse", "constant" (one score to all anchors, or
-        to nearly all), "cannot tell" or "unscored"; ``["verdict"]`` is "better", "same", "worse",
-        "constant" or "cannot tell"; ``["groups"]`` has the change of each figure by aspect and
-        protocol.
+        ``["outcome"]`` is "passed", or the reason for failing: "worse", "constant" (nearly all
+        anchors have the same score), "cannot tell" or "unscored"; ``["verdict"]`` is "better",
+        "same", "worse", "constant" or "cannot tell"; ``["groups"]`` has the change of each
+        statistic by aspect and protocol.
 
     Raises
     ------
     FairJudgeError
-        If an argument cannot be used, no item of either is labelled, or an aspect, protocol or
-        judge of the baseline was not judged again.
+        If an argument is invalid, no judged item has a label, or an aspect, protocol or judge of
+        the baseline was not judged again.
 
     Examples
     --------
     >>> import fairjudge as fj
-    >>> of = {"system": "x", "aspect": "coverage"}
-    >>> labels = [of | {"eid": f"e{n}", "annotator": "ann", "value": n % 2} for n in range(40)]
-    >>> judged = of | {"protocol": "binary", "judge": "j"}
-    >>> right = [judged | {"eid": f"e{n}", "value": n % 2} for n in range(40)]
-    >>> wrong = [judged | {"eid": f"e{n}", "value": int(n < 20)} for n in range(40)]
-    >>> fj.check(wrong, labels, baseline=right)["verdict"]
+    >>> item = {"system": "x", "aspect": "coverage"}
+    >>> labels = [item | {"eid": f"e{n}", "annotator": "ann", "value": n % 2} for n in range(40)]
+    >>> verdict = item | {"protocol": "binary", "judge": "j"}
+    >>> old = [verdict | {"eid": f"e{n}", "value": n % 2} for n in range(40)]
+    >>> new = [verdict | {"eid": f"e{n}", "value": int(n < 20)} for n in range(40)]
+    >>> fj.check(new, labels, baseline=old)["verdict"]
     'worse'
     """
     from fairjudge.analysis.checking import Gate, check_report
@@ -135,11 +143,11 @@ def check(
     from fairjudge.analysis.watching import WatchSettings
 
     if live is not None and since is None:
-        raise ConfigurationError("live: needs since, the record of earlier looks")
-    watching = None
+        raise ConfigurationError("live: requires since, the history of earlier looks")
+    watch_settings = None
     if since is not None:
         live_rows = () if live is None else read_judgements(live).records
-        watching = WatchSettings(
+        watch_settings = WatchSettings(
             path=Path(since), planned=looks, sequence=sequence, live=tuple(live_rows)
         )
     people = read_labels(labels)
@@ -153,7 +161,7 @@ def check(
                 gate=Gate(margin=margin, max_unscored=max_unscored, strict=strict),
                 annotators=as_names(annotators),
                 label_scale=label_scale,
-                watching=watching,
+                watching=watch_settings,
                 level=level,
                 seed=seed,
             ),
@@ -171,25 +179,25 @@ def compare(
     level: Level = 0.95,
     seed: Seed = 0,
 ) -> Findings:
-    """Compare two runs item by item: agreement, mean shift, and each system in both.
+    """Compare two runs item by item: agreement, mean shift, and each system's scores in both.
 
-    It does not say which run is right: `calibrate` does, with labels.
+    To find out which run is right, use `calibrate` with labels.
 
     Parameters
     ----------
     first, second
         Judgements of the same items: paths, `JudgeResult`, or lists.
     level : float
-        Confidence of the intervals, over documents; 0.5 to 0.999.
+        Confidence level of the intervals over documents; 0.5 to 0.999.
     seed : int
-        Of the bootstrap.
+        Random seed of the bootstrap.
 
     Returns
     -------
     Findings
-        ``["groups"]``, one an aspect, protocol, unit and judge: agreement of both runs, the mean
-        shift (second less first, on the scale of the judgements), each system in both, and the
-        items that differ ``largest``; ``["settings"]`` in which the runs differ.
+        ``["groups"]``, one per aspect, protocol, unit and judge: agreement of both runs, the mean
+        shift (second minus first, on the scale of the judgements), each system in both, and the
+        ``largest`` differences; ``["settings"]`` in which the runs differ.
 
     Raises
     ------
@@ -216,7 +224,7 @@ def compare(
 
 
 def _file(path: str) -> dict[str, str]:
-    """Return the name and the date of a file; empty if there is none."""
+    """Return the name and date of a file; empty if it does not exist."""
     if not Path(path).is_file():
         return {}
     modified = datetime.fromtimestamp(Path(path).stat().st_mtime, tz=UTC)
@@ -226,41 +234,43 @@ def _file(path: str) -> dict[str, str]:
 @checks_arguments
 def rank(
     judgements: Annotated[
-        object, Opt("Judgements of pairs or rankings, of one judge or several.", argument=True)
+        object, Opt("Pairwise judgements or rankings, by one or several judges.", argument=True)
     ],
     *,
-    level: Annotated[float, Opt("Confidence of intervals and ranks.", ge=0.5, le=0.999)] = 0.95,
+    level: Annotated[
+        float, Opt("Confidence level of intervals and ranks.", ge=0.5, le=0.999)
+    ] = 0.95,
     seed: Seed = 0,
 ) -> Findings:
-    """Rank systems by a Bradley-Terry model with ties (Davidson) and a term for position.
+    """Rank systems by a Bradley-Terry model with ties (Davidson) and a position effect.
 
-    A win against a strong system counts for more than one against a weak one, and the advantage of
-    the first position is removed. Judgements by the protocol ``"ranking"`` are ranked by the
-    Plackett-Luce model, with a bootstrap over documents. Several judges of pairs are ranked by
-    together too, each with a discrimination: what discriminates better counts for more.
+    A win against a strong system counts more than one against a weak system, and the advantage of
+    the first position is removed. For judgements by the protocol ``"ranking"``, a Plackett-Luce
+    model is used, with a bootstrap over documents. Pairwise judgements of several judges are also
+    combined in one model, in which judges that separate systems better count more.
 
     Parameters
     ----------
     judgements
-        Judgements of pairs or rankings, of one order or both: a path, a `JudgeResult`, or a list
-        of judgements; also a list of paths or results, of several judges.
+        Pairwise judgements (in one or both orders) or rankings: a path, a `JudgeResult`, or a list
+        of judgements; also a list of paths or results of several judges.
     level : float
-        Confidence of intervals, over documents, and of ranks, for all systems at once; 0.5 to
-        0.999.
+        Confidence level of intervals (over documents) and of ranks (simultaneous for all systems);
+        0.5 to 0.999.
     seed : int
-        Of the bootstrap.
+        Random seed of the bootstrap.
 
     Returns
     -------
     Findings
-        ``["groups"]``, one a judge, aspect and unit, with ``systems``, best first: the strength in
-        log-odds with its interval, and the ranks that the intervals allow; ``pairs`` counts wins,
-        ties and losses. ``["together"]`` is by all judges of an aspect.
+        ``["groups"]``, one per judge, aspect and unit, with ``systems``, best first: the strength
+        in log-odds with its interval, and the possible ranks; ``pairs`` counts wins, ties and
+        losses. ``["together"]`` combines all judges of an aspect.
 
     Raises
     ------
     InputError
-        If there is no judgement of a pair, and no ranking.
+        If there are neither pairwise judgements nor rankings.
 
     Examples
     --------

@@ -25,15 +25,15 @@ if TYPE_CHECKING:
 def convert(
     *inputs: Annotated[
         object,
-        Opt("Files, data sets on disk, or folders of files that belong together.", argument=True),
+        Opt("Files, data sets on disk, or folders of related files.", argument=True),
     ],
     columns: Annotated[
         Mapping[str, str | Sequence[str]] | None,
         Opt(
             "Columns whose names are not recognised: documents=COLUMN, content=, eid=, system=, "
-            "text=, reference=, annotator=, aspect=, value=. A field may be given twice: each "
-            "text=COLUMN is a system, each value=COLUMN an aspect; text:SYSTEM=COLUMN and "
-            "value:ASPECT=COLUMN name them. Repeatable.",
+            "text=, reference=, annotator=, aspect=, value=. Repeatable: each text=COLUMN is a "
+            "system and each value=COLUMN an aspect; text:SYSTEM=COLUMN and value:ASPECT=COLUMN "
+            "set their names.",
             flag="--map",
             metavar="FIELD=COLUMN,...",
             parse=column_map,
@@ -43,20 +43,20 @@ def convert(
     ] = None,
     group: Annotated[
         str | None,
-        Opt("Each row is an article; rows with one value of this column are a cluster."),
+        Opt("Each row is an article; rows with the same value in this column form a cluster."),
     ] = None,
     split: Annotated[
         str | None,
-        Opt("What separates the documents within one text, such as '|||||'."),
+        Opt("Separator of the documents within one text, such as '|||||'."),
     ] = None,
     attributes: Annotated[
         Sequence[str],
-        Opt("A column of articles to keep as their attribute. Repeatable.", flag="--attribute"),
+        Opt("Column to keep as an attribute of articles. Repeatable.", flag="--attribute"),
     ] = (),
     values: Annotated[
         Mapping[str, float] | None,
         Opt(
-            "The number of each word in columns of ratings, such as good=1,bad=0. Repeatable.",
+            "Numbers of verbal ratings, such as good=1,bad=0. Repeatable.",
             metavar="WORD=NUMBER,...",
             parse=word_values,
             repeatable=True,
@@ -65,49 +65,49 @@ def convert(
     ] = None,
     system: Annotated[
         str | None,
-        Opt("System of summaries that name none; by default the file's name."),
+        Opt("System of summaries without one. Default: the file's name."),
     ] = None,
     skip_bad: bool = False,
 ) -> Converted:
-    r"""Turn data in any layout to clusters, references, summaries and labels.
+    r"""Convert data in other layouts to clusters, references, summaries and labels.
 
     Parameters
     ----------
     *inputs : str or Path
-        Files, folders that Hugging Face's ``save_to_disk`` wrote, or folders of files. A
-        column that groups the rows of one file has the ids of the others; files without ids belong
-        together by the numbers of their rows, if they have equally many.
+        Files, folders written by Hugging Face's ``save_to_disk``, or folders of files. Files are
+        joined by id, where the column that groups the rows of one file contains the ids of others;
+        files without ids are joined by row number if they have the same number of rows.
     columns : mapping, optional
-        Field to the column that holds it, or to several; files without that column are read as if
-        it were not named. ``"text:gpt"`` is a column of the summaries by ``gpt``,
-        ``"value:clarity"`` one of ratings on clarity. Fields of objects are columns such as
-        ``"meta.story"``.
+        One or several columns by field; ignored for files without that column. ``"text:gpt"`` is a
+        column of summaries by ``gpt``, ``"value:clarity"`` one of ratings of clarity. Fields of
+        nested objects are columns such as ``"meta.story"``.
     group : str, optional
-        The column whose values group rows, each of which is an article.
+        The column whose values group rows into clusters; each row is an article.
     split : str, optional
-        What separates documents within one text; by default the marks of Multi-News.
+        Separator of the documents within one text; by default that of Multi-News.
     attributes : sequence of str
-        Columns of articles to keep as attributes; by default those with usual names, as ``stars``.
+        Columns of articles to keep as attributes; by default those with common names, like
+        ``stars``.
     values : mapping, optional
-        The number of each word in columns of ratings, such as ``{"good": 1, "bad": 0}``.
+        Numbers of verbal ratings, such as ``{"good": 1, "bad": 0}``.
     system : str, optional
-        Who wrote the summaries of a file that does not say; by default the file's name, and
-        ``"reference"`` for a ``summary`` beside documents.
+        The system of summaries without one; by default the file's name, or ``"reference"`` for a
+        ``summary`` in the same row as documents.
     skip_bad : bool
-        Leave rows out that cannot be read, and count them.
+        Skip and count rows that cannot be read.
 
     Returns
     -------
     Converted
-        ``clusters``, ``references``, ``summaries``, ``labels``, what each file was recognised as
-        (``files``), and what was left out and why; ``write(folder)`` writes them.
+        ``clusters``, ``references``, ``summaries``, ``labels``, the recognised layout of each file
+        (``files``), and what was excluded with reasons; ``write(folder)`` writes them.
 
     Raises
     ------
     InputError
-        A file cannot be read, or its columns do not tell what it is.
+        If a file cannot be read or its layout is not recognised.
     ConfigurationError
-        A column that is named is not there.
+        If a specified column does not exist.
 
     Examples
     --------
@@ -133,7 +133,7 @@ def convert(
         values=values or {},
     )
     if not inputs:
-        raise ConfigurationError("nothing to convert: name a file")
-    converted = convert_files([Path(str(value)) for value in inputs], settings, skip_bad=skip_bad)
-    warnings = tuple(python_words(warning, convert) for warning in converted.warnings)
-    return replace(converted, warnings=warnings)
+        raise ConfigurationError("nothing to convert: pass a file")
+    result = convert_files([Path(str(value)) for value in inputs], settings, skip_bad=skip_bad)
+    warnings = tuple(python_words(warning, convert) for warning in result.warnings)
+    return replace(result, warnings=warnings)

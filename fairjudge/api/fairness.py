@@ -1,4 +1,4 @@
-"""Fairness measures of values: `fairjudge.fairness.coverage` and ``.proportionality``."""
+"""Fairness measures: `fairjudge.fairness.coverage` and ``.proportionality``."""
 
 from __future__ import annotations
 
@@ -54,50 +54,50 @@ def coverage(
     scorer: Annotated[
         JudgeResult | Sequence[Any] | Loaded[Any] | ScorerChoice | Model | str,
         Opt(
-            "Scorer of how well a document supports a sentence: embedding[:MODEL] (cosine "
-            "similarity), entailment[:MODEL] (a probability; the packaged support model, or "
-            "another by hub id or folder), matrix:FILE (given numbers), or judgements:FILE "
-            "(a judge's verdicts by article).",
+            "Scorer of the support of a sentence by a document: embedding[:MODEL] (cosine "
+            "similarity), entailment[:MODEL] (probability; the packaged model, or a hub id or "
+            "folder), matrix:FILE (precomputed scores), or judgements:FILE (a judge's verdicts "
+            "per article).",
             reader=read_scorer,
             panel="Options",
         ),
     ] = "embedding",
     max_words: Annotated[
-        int, Opt("Words of a document chunk; 0 for single sentences.", ge=0)
+        int, Opt("Maximum words of a document chunk; 0: single sentences.", ge=0)
     ] = 100,
     variant: Annotated[
         CoverageVariant,
         Opt(
-            "How coverage and parity are computed: as the paper defines them, or as its "
-            "authors' code does."
+            "Definition of coverage and parity: that of the paper, or that of its authors' "
+            "released code."
         ),
     ] = "paper",
     n_permutations: Annotated[
-        int, Opt("Random permutations, where there are too many to test all.", ge=1)
+        int, Opt("Number of random permutations, if not all can be tested.", ge=1)
     ] = 5000,
     seed: Seed = 0,
     error_rate: Annotated[
-        float | None, Opt("Assumed scorer error, for a worst-case band.", ge=0.0, le=1.0)
+        float | None, Opt("Assumed mean scorer error; adds a worst-case interval.", ge=0.0, le=1.0)
     ] = None,
     units: Annotated[
         object | None,
         Opt(
-            "Units of the summaries by 'fairjudge fairness split', one fact each; without them the "
-            "summaries' sentences are the units.",
+            "Content units of the summaries (one fact each), from 'fairjudge fairness split'. "
+            "Default: sentences.",
             reader=read_units,
         ),
     ] = None,
     human: Annotated[
         object | None,
         Opt(
-            "Supports by people for a random part of the summaries, in the format of "
-            "--save-supports; corrects the means by prediction-powered inference.",
+            "Human support annotations for a random sample of summaries (format of "
+            "--save-supports); corrects the means by prediction-powered inference.",
             reader=read_supports,
         ),
     ] = None,
     progress: bool | None = None,
 ) -> CoverageFairness:
-    """Measure whether summaries cover documents of every value of `attribute` alike.
+    """Measure whether summaries cover documents of every value of `attribute` equally.
 
     Source: Li et al. 2025 (coverage fairness), sections 4.1 (Equal Coverage, equations 3 to 5) and
     4.2 (Coverage Parity, equation 6).
@@ -105,46 +105,46 @@ def coverage(
     Parameters
     ----------
     clusters, summaries
-        Paths, or lists of records or dicts; articles carry ``attributes``.
+        Paths, or lists of records or dicts; articles have ``attributes``.
     attribute
-        Such as ``"party"``.
+        Name of an attribute, such as ``"party"``.
     scorer
-        What says how far an article is covered: a `JudgeResult` of checklists (the mean over the
-        article's own answers; articles that answer nothing are excluded); judgements of single
-        articles (``reference_unit="article"``); a local `Model`, whose embeddings compare the
-        article with the summary's sentences; or as on the command line ``"embedding:MODEL"``,
+        The scores of how well an article is covered: a `JudgeResult` of checklists (mean over the
+        article's answers; articles without answers are excluded); judgements of single articles
+        (``reference_unit="article"``); a local `Model`, which compares embeddings of the article
+        and the summary's sentences; or as on the command line ``"embedding:MODEL"``,
         ``"entailment:MODEL"``, ``"matrix:FILE"`` or ``"judgements:FILE"``.
     bins
         Increasing cut points that group a numeric attribute.
     max_words
-        Words of a chunk of an article, 0 or more, for a local scorer; 0 for single sentences.
+        Maximum words of an article chunk for a local scorer; 0 for single sentences.
     units : optional
-        Content units of every summary, as ``fairness split`` writes them, in place of sentences.
+        Content units of every summary, from ``fairness split``, instead of sentences.
     human : optional
-        Supports by people for a random part of the summaries, in the format of `save_supports`;
-        they correct the means by prediction-powered inference.
+        Human support annotations for a random sample of summaries, in the format of
+        `save_supports`; they correct the means by prediction-powered inference.
     variant : {"paper", "released"}
-        As the paper defines the measures, or as its authors' code does.
+        Definition of the measures: that of the paper, or that of its authors' released code.
     n_permutations : int
-        Random permutations, 1 or more, where there are too many to test all.
+        Number of random permutations, 1 or more, if not all can be tested.
     error_rate : float, optional
-        Assumed mean error of the scorer, from 0 to 1, for a worst-case band.
+        Assumed mean error of the scorer, from 0 to 1; adds a worst-case interval.
     seed
-        Of all resampling.
+        Random seed of all resampling.
     progress : bool, optional
         As `Model.progress`.
 
     Returns
     -------
     CoverageFairness
-        Equal Coverage, R_EC, Coverage Parity (of these 0 is fair) and any further measure by
-        system. Coverage, and so Equal Coverage and Coverage Parity, is in the scorer's unit: a
-        probability or share from 0 to 1, or a cosine similarity.
+        Equal Coverage, R_EC, Coverage Parity (0 is fair for these) and any further measures by
+        system. Equal Coverage and Coverage Parity are in the scorer's unit: a probability or share
+        from 0 to 1, or a cosine similarity.
 
     Raises
     ------
     FairJudgeError
-        If an argument cannot be used, or all articles have one value of `attribute`.
+        If an argument is invalid, or all articles have the same value of `attribute`.
 
     Examples
     --------
@@ -214,39 +214,42 @@ def proportionality(
     scorer: Annotated[
         Loaded[Any] | str,
         Opt(
-            "How summaries are attributed to values: unigrams, bert_score[:MODEL], "
-            "bart_score[:MODEL], matrix:FILE (given scores by value), or people:FILE (shares or "
-            "facts by people, as for --human).",
+            "Scorer that attributes summaries to values: unigrams, bert_score[:MODEL], "
+            "bart_score[:MODEL], matrix:FILE (precomputed scores by value), or people:FILE (human "
+            "shares or facts, in the format of --human).",
             reader=read_value_scorer,
             panel="Options",
         ),
     ] = "unigrams",
     target: Annotated[
         str | Mapping[str, float],
-        Opt("Wanted shares: 'ratio' (as in the source), 'equal', or a JSON file."),
+        Opt(
+            "Target shares: 'ratio' (as in the source), 'equal', or a JSON file of value to share."
+        ),
     ] = "ratio",
     tau: Annotated[
-        float, Opt("Part of its share that a value must reach (BUR).", ge=0.0, le=1.0)
+        float, Opt("Fraction of its target share that a value must exceed (BUR).", ge=0.0, le=1.0)
     ] = 0.8,
     terms: Annotated[
         Literal["own", "nltk"],
         Opt(
-            "What unigrams are: stems without SMART's stop words, or all as in the code of "
-            "FairSumm's authors, for their figures to the last digit (extra 'nltk', and its data)."
+            "Tokenization of unigrams: 'own' (stems, SMART stop words removed) or 'nltk' "
+            "(reproduces the numbers of FairSumm's code exactly; needs the extra 'nltk' and its "
+            "data)."
         ),
     ] = "own",
     ngrams: Annotated[
         int,
-        Opt("Length of the n-grams that the scorer unigrams matches.", flag="--ngrams", ge=1, le=3),
+        Opt("With --scorer unigrams: length of the n-grams.", flag="--ngrams", ge=1, le=3),
     ] = 1,
     temperature: Annotated[
-        float, Opt("Temperature of the softmax over scores, above 0; not used by unigrams.")
+        float, Opt("Softmax temperature over scores, above 0; not used by unigrams.")
     ] = 0.1,
     seed: Seed = 0,
     error_rate: Annotated[
         float | None,
         Opt(
-            "Assumed part of a summary given to wrong values, for a worst-case band.",
+            "Assumed share of a summary attributed to wrong values; adds a worst-case interval.",
             ge=0.0,
             le=1.0,
         ),
@@ -254,9 +257,9 @@ def proportionality(
     human: Annotated[
         object | None,
         Opt(
-            "Attribution of a random part of the summaries to the values by people: eid, "
-            "system, shares, or facts, a list of the values that each fact comes from; corrects "
-            "the means by prediction-powered inference.",
+            "Human attribution of a random sample of summaries to values: eid, system, and "
+            "shares, or facts (a list of the values that each fact comes from); corrects the "
+            "means by prediction-powered inference.",
             reader=read_shares,
         ),
     ] = None,
@@ -271,37 +274,38 @@ def proportionality(
     clusters, summaries, attribute, bins, seed, progress
         As in `coverage`.
     scorer
-        How summaries are attributed to values: ``"unigrams"``, ``"bert_score[:MODEL]"``,
-        ``"bart_score[:MODEL]"``, ``"matrix:FILE"`` (given scores by value), or ``"people:FILE"``
-        (shares or facts by people, in the format of `human`).
+        The scorer that attributes summaries to values: ``"unigrams"``, ``"bert_score[:MODEL]"``,
+        ``"bart_score[:MODEL]"``, ``"matrix:FILE"`` (precomputed scores by value), or
+        ``"people:FILE"`` (human shares or facts, in the format of `human`).
     target
-        The wanted shares: ``"ratio"`` (as in the source), ``"equal"``, shares by value, or a JSON
-        file of them.
+        Target shares: ``"ratio"`` (as in the source), ``"equal"``, shares by value, or a JSON file
+        of them.
     tau : float
-        Part of its share, from 0 to 1, that a value must reach (BUR).
+        Fraction of its target share, from 0 to 1, that a value must exceed (BUR).
     terms : {"own", "nltk"}
-        What unigrams are: stems without SMART's stop words, or all as in the code of FairSumm's
-        authors (extra ``nltk``, and its data).
+        Tokenization of unigrams: stems without SMART stop words, or that of FairSumm's code (extra
+        ``nltk``, and its data).
     ngrams : int
-        How many terms in a row are matched, for ``"unigrams"``: 1, 2 or 3.
+        Length of the n-grams of ``"unigrams"``: 1, 2 or 3.
     temperature : float
-        Temperature of the softmax over scores, above 0; not used by unigrams.
+        Softmax temperature over scores, above 0; not used by unigrams.
     human : optional
-        How people share out a random part of the summaries among the values (``eid``, ``system``,
+        Human attribution of a random sample of summaries to values (``eid``, ``system``,
         ``shares``); corrects the means by prediction-powered inference.
     error_rate : float, optional
-        Assumed part of a summary given to wrong values, from 0 to 1, for a worst-case band.
+        Assumed share of a summary attributed to wrong values, from 0 to 1; adds a worst-case
+        interval.
 
     Returns
     -------
     ProportionalFairness
-        BUR, UER, AUC, SOF (of these 0 is fair) and any further measure by system. The table has
-        shares from 0 to 1, the JSON and the printed tables percent.
+        BUR, UER, AUC, SOF (0 is fair for these) and any further measures by system. They are shares
+        from 0 to 1 in `table()`, and percentages in the JSON and printed tables.
 
     Raises
     ------
     FairJudgeError
-        If an argument cannot be used, or all articles have one value of `attribute`.
+        If an argument is invalid, or all articles have the same value of `attribute`.
 
     Examples
     --------

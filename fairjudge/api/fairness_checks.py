@@ -1,4 +1,4 @@
-"""Checks of the scorers themselves: `fairjudge.fairness.chunk_size` and ``.oracle``."""
+"""Checks of fairness scorers: `fairjudge.fairness.chunk_size` and ``.oracle``."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ from fairjudge.options.checking import checks_arguments
 from fairjudge.options.declaring import Opt, Seed
 
 SIZES = (0, 50, 100, 200, 400)
-"""Words of a chunk that are tried by default; 0 for single sentences."""
+"""Default chunk sizes to try, in words; 0 for single sentences."""
 
 
 def read_sizes(text: str) -> tuple[int, ...]:
-    """Return the sizes of a text such as ``0,50,100``.
+    """Parse sizes such as ``0,50,100``.
 
     Raises
     ------
     ValueError
-        One is no whole number.
+        If a size is not a whole number.
     """
     parts = [part.strip() for part in text.split(",")]
     if not all(part.isdecimal() for part in parts):
@@ -35,19 +35,19 @@ def read_sizes(text: str) -> tuple[int, ...]:
 @checks_arguments
 def chunk_size(
     clusters: Annotated[
-        object, Opt("Clusters that were summarized.", argument=True, reader=read_clusters)
+        object, Opt("Clusters of the summaries.", argument=True, reader=read_clusters)
     ],
     summaries: Annotated[
         object,
-        Opt("Summaries that are known to be faithful.", reader=read_summaries),
+        Opt("Summaries known to be faithful.", reader=read_summaries),
     ],
     *,
     scorer: Annotated[
-        str, Opt("entailment[:MODEL] as in the paper, or embedding[:MODEL].")
+        str, Opt("Scorer: entailment[:MODEL] as in the paper, or embedding[:MODEL].")
     ] = "entailment",
     sizes: Annotated[
         Sequence[int],
-        Opt("Words of a chunk to try; 0 for single sentences.", parse=read_sizes),
+        Opt("Chunk sizes to try, in words, comma-separated; 0: sentences.", parse=read_sizes),
     ] = SIZES,
     seed: Seed = 0,
     progress: bool | None = None,
@@ -59,26 +59,26 @@ def chunk_size(
     Parameters
     ----------
     clusters, summaries
-        Clusters, and summaries that can be trusted to say what these say: paths, or lists.
+        Clusters, and summaries known to be faithful to them: paths, or lists.
     scorer : str
         ``"entailment[:MODEL]"`` as in the paper, or ``"embedding[:MODEL]"``.
     sizes : sequence of int
-        Words of a chunk to try; 0 for single sentences.
+        Chunk sizes to try, in words; 0 for single sentences.
     seed : int
-        Of the bootstrap.
+        Random seed of the bootstrap.
     progress : bool, optional
-        Show bars; by default on a terminal.
+        Show progress bars; by default only on a terminal.
 
     Returns
     -------
     Findings
-        ``["best"]`` is for `coverage`'s ``max_words``; ``["identified"]`` has the share (0 to 1)
-        of sentences that some document supports, by size.
+        ``["best"]``, for ``max_words`` of `coverage`; ``["identified"]``, the share (0 to 1) of
+        sentences that some document supports, by size.
 
     Raises
     ------
     FairJudgeError
-        If an argument cannot be used.
+        If an argument is invalid.
 
     Examples
     --------
@@ -112,52 +112,53 @@ def oracle(
     scorer: Annotated[
         str,
         Opt(
-            "What is checked: unigrams, bert_score[:MODEL], bart_score[:MODEL] (BUR to SOF); "
-            "embedding[:MODEL] or entailment[:MODEL] (Equal Coverage, Coverage Parity)."
+            "Scorer to check: unigrams, bert_score[:MODEL], bart_score[:MODEL] (BUR, UER, AUC, "
+            "SOF); embedding[:MODEL] or entailment[:MODEL] (Equal Coverage, Coverage Parity)."
         ),
     ] = "unigrams",
-    documents: Annotated[int, Opt("Documents that make up a pseudo-summary.", ge=1)] = 5,
+    documents: Annotated[int, Opt("Number of documents per pseudo-summary.", ge=1)] = 5,
     bins: Bins = (),
     seed: Seed = 0,
     output: Annotated[
-        str | Path | None, Opt("Write the pseudo-summaries here.", short="-o")
+        str | Path | None, Opt("Write the pseudo-summaries to this file.", short="-o")
     ] = None,
     progress: bool | None = None,
 ) -> Findings:
     """Check that a scorer detects planted unfairness.
 
-    Pseudo-summaries of one value's documents ("biased") must score far worse than ones that keep
-    the source's shares ("balanced"; FairSumm, appendix C).
+    Pseudo-summaries made of documents of one value ("biased") must score far worse than ones with
+    the shares of the source ("balanced"; FairSumm, appendix C).
 
     Parameters
     ----------
     clusters
-        Clusters whose articles carry attributes: a path, or a list.
+        Clusters whose articles have attributes: a path, or a list.
     attribute : str
         Name of the articles' attribute.
     scorer : str
-        ``"unigrams"``, ``"bert_score[:MODEL]"``, ``"bart_score[:MODEL]"`` (BUR to SOF);
+        ``"unigrams"``, ``"bert_score[:MODEL]"``, ``"bart_score[:MODEL]"`` (BUR, UER, AUC, SOF);
         ``"embedding[:MODEL]"`` or ``"entailment[:MODEL]"`` (Equal Coverage, Coverage Parity).
     documents : int
-        Documents that make up a pseudo-summary.
+        Number of documents per pseudo-summary.
     bins : sequence of float
         Increasing cut points that group a numeric attribute.
     seed : int
-        Of the pseudo-summaries and the bootstrap.
+        Random seed of the pseudo-summaries and the bootstrap.
     output : path, optional
-        Write the pseudo-summaries here.
+        Write the pseudo-summaries to this file.
     progress : bool, optional
-        Show bars; by default on a terminal.
+        Show progress bars; by default only on a terminal.
 
     Returns
     -------
     Findings
-        ``["measures"]`` has each measure of both kinds, and the difference, in its own unit.
+        ``["measures"]`` has each measure for both kinds of pseudo-summaries and the difference, in
+        the unit of the measure.
 
     Raises
     ------
     FairJudgeError
-        If an argument cannot be used, or no set has documents of two values.
+        If an argument is invalid, or no cluster has documents of two values.
 
     Examples
     --------

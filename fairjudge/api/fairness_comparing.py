@@ -1,4 +1,4 @@
-"""Fairness results compared: `fairjudge.fairness.compare`, ``.overall`` and ``.agreement``."""
+"""Compare fairness results: `fairjudge.fairness.compare`, ``.overall`` and ``.agreement``."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ def compare(
     *reports: Annotated[
         object,
         Opt(
-            "JSON of 'fairness coverage', of 'fairness proportional', or one of each.",
+            "--json output of 'fairness coverage', 'fairness proportional', or one of each.",
             argument=True,
         ),
     ],
-    baseline: Annotated[str, Opt("The system that all others are compared with, by name.")],
+    baseline: Annotated[str, Opt("Name of the system to compare all others with.")],
     n_resamples: Resamples = 2000,
     seed: Seed = 0,
 ) -> Findings:
@@ -35,23 +35,23 @@ def compare(
     Parameters
     ----------
     reports
-        What `coverage` or `proportionality` returned, or one of each; or JSON files of these.
+        A result of `coverage` or of `proportionality`, or one of each; or their JSON files.
     baseline : str
-        The system that all others are compared with, on the samples that both have.
+        The system to compare all others with, on the samples that both have.
     n_resamples, seed
-        Of the bootstrap over these samples.
+        Number of resamples and random seed of the bootstrap over samples.
 
     Returns
     -------
     Findings
-        ``["systems"]`` has the difference of each measure by system, in the measure's own unit;
-        below 0 is fairer unless higher values of the measure are. P-values are corrected over all
-        of them (Holm, Benjamini-Hochberg).
+        ``["systems"]`` has the difference of each measure by system, in the unit of the measure;
+        negative is fairer, unless higher values of the measure are fairer. P-values are corrected
+        for all of them (Holm, Benjamini-Hochberg).
 
     Raises
     ------
     FairJudgeError
-        If a report is none of these, or does not have the baseline.
+        If a report is of another kind, or does not contain the baseline.
 
     Examples
     --------
@@ -65,7 +65,7 @@ def compare(
     """
     from fairjudge.analysis.fairness_changes import changes_json
 
-    inputs = [fairness_report(value, place) for place, value in enumerate(reports, start=1)]
+    inputs = [fairness_report(value, number) for number, value in enumerate(reports, start=1)]
     changes = changes_json(inputs, baseline=baseline, seed=seed, n_resamples=n_resamples)
     return Findings("fairness compare", changes)
 
@@ -80,49 +80,49 @@ def _measure_keys() -> tuple[str, ...]:
 def overall(
     reports: Annotated[
         Mapping[str, object] | Sequence[object],
-        Opt("JSON of 'fairness coverage' or 'proportional', one file a data set.", argument=True),
+        Opt("--json output of 'coverage' or 'proportional', one file per data set.", argument=True),
     ],
     *,
     measure: Annotated[
         str,
         Opt(
-            "What is normalised and averaged; r_ec_strict is R_EC as published (Table 3).",
+            "Measure to average; r_ec_strict is R_EC as published (Table 3).",
             choices=_measure_keys,
         ),
     ] = "r_ec",
     scaling: Annotated[
         Literal["range", "none"],
         Opt(
-            "range: from the smallest to the largest value of each file. none: values are averaged "
-            "as they are, such as those of several scorers."
+            "Scaling of each file's values before averaging. range: to the smallest and largest "
+            "value. none: no scaling, for instance to average several scorers."
         ),
     ] = "range",
 ) -> Findings:
-    """Rank systems over several data sets: each is scaled to 0 (best) to 1 (worst), then averaged.
+    """Rank systems over several data sets: scale each set to 0 (best) to 1 (worst), then average.
 
     Source: Li et al. 2025 (coverage fairness), sections 5.5 and 5.6.
 
     Parameters
     ----------
     reports
-        Data set to what `coverage` or `proportionality` returned for it, or its JSON file; or a
-        list of files, whose names are those of the data sets. Unscaled, they may be of several
-        scorers on one data set (FairSumm, Table 2).
+        Results of `coverage` or `proportionality`, or their JSON files, by data set; or a list of
+        files, whose names are used for the data sets. With ``scaling="none"`` they may be of
+        several scorers on one data set (FairSumm, Table 2).
     measure : str
-        What is normalised and averaged: a measure of systems that all reports have.
+        The measure to average; all reports must have it.
     scaling : {"range", "none"}
-        Whether each file's values are scaled to [0, 1] over systems before they are averaged.
+        Whether each file's values are scaled to [0, 1] over systems before averaging.
 
     Returns
     -------
     Findings
-        ``["systems"]`` has the value of each system with a score on every data set: from 0 to 1
-        where scaled, else in the measure's own unit; ``normalised`` has it by data set.
+        ``["systems"]`` has the value of each system with a score on every data set: from 0 to 1 if
+        scaled, else in the unit of the measure; ``normalised`` has the values by data set.
 
     Raises
     ------
     FairJudgeError
-        If a report is none of these.
+        If a report is of another kind.
 
     Examples
     --------
@@ -134,7 +134,7 @@ def overall(
     if isinstance(reports, Mapping):
         inputs = [fairness_report(value, name) for name, value in reports.items()]
     elif isinstance(reports, list | tuple):
-        inputs = [fairness_report(value, place) for place, value in enumerate(reports, start=1)]
+        inputs = [fairness_report(value, number) for number, value in enumerate(reports, start=1)]
     else:
         raise ConfigurationError("reports: expected a list of files, or reports by data set")
     return Findings("fairness overall", overall_json(inputs, measure=measure, scaling=scaling))
@@ -142,12 +142,12 @@ def overall(
 
 @checks_arguments
 def agreement(
-    first: Annotated[object, Opt("JSON of 'fairness coverage' or 'proportional'.", argument=True)],
+    first: Annotated[object, Opt("--json output of 'coverage' or 'proportional'.", argument=True)],
     second: Annotated[
         object | None,
         Opt(
-            "The same summaries by another scorer, or by the other command; without it the "
-            "measures of the first are compared among themselves.",
+            "The same summaries by another scorer, or by the other command. Default: compare the "
+            "measures of the first report with one another.",
             argument=True,
         ),
     ] = None,
@@ -162,24 +162,24 @@ def agreement(
     Parameters
     ----------
     first, second
-        What `coverage` or `proportionality` returned for the same summaries, or JSON files of
-        these. Two of one kind: each measure by both scorers. One of each: every two measures, by
-        summary; and so those of the first among themselves where there is no second.
+        Results of `coverage` or `proportionality` for the same summaries, or their JSON files. Two
+        of the same kind: correlates each measure between the scorers. One of each, or only
+        `first`: correlates every pair of measures over summaries.
     correlation : {"spearman", "pearson", "kendall"}
-        What is estimated.
+        The correlation coefficient.
     seed : int
-        Of the bootstrap.
+        Random seed of the bootstrap.
 
     Returns
     -------
     Findings
-        Such as ``["equal_coverage"]`` and ``["coverage_parity"]``, or
-        ``["equal_coverage with uer"]``, each a correlation from -1 to 1 with its interval.
+        Correlations from -1 to 1 with intervals, such as ``["equal_coverage"]`` and
+        ``["coverage_parity"]``, or ``["equal_coverage with uer"]``.
 
     Raises
     ------
     FairJudgeError
-        If a report is none of these.
+        If a report is of another kind.
 
     Examples
     --------
@@ -188,15 +188,15 @@ def agreement(
     """
     from fairjudge.analysis.fairness_compare import agreement_json, agreement_of
 
-    other = None if second is None else fairness_report(second, "second")
+    second_report = None if second is None else fairness_report(second, "second")
     agreements = agreement_of(
-        fairness_report(first, "first"), other, seed=seed, correlation=correlation
+        fairness_report(first, "first"), second_report, seed=seed, correlation=correlation
     )
     return Findings("fairness agreement", agreement_json(agreements, correlation=correlation))
 
 
 def fairness_report(report: Any, name: object) -> FairnessReport:
-    """Return a report from a file, a result or its JSON."""
+    """Return the report of a file, a result or its JSON."""
     from fairjudge.analysis.fairness_compare import FairnessReport, read_report
     from fairjudge.records.schema import without_schema
 

@@ -1,4 +1,4 @@
-"""Options that several fairness measures share."""
+"""Options shared by fairness measures."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from fairjudge.options.declaring import Opt
 
 
 def read_numbers(text: str) -> tuple[float, ...]:
-    """Return the numbers of a text such as ``18,30,65``.
+    """Parse numbers such as ``18,30,65``.
 
     Raises
     ------
     ValueError
-        One is no number.
+        If a part is not a number.
     """
     try:
         return tuple(float(number) for number in text.split(","))
@@ -25,19 +25,19 @@ def read_numbers(text: str) -> tuple[float, ...]:
 
 Clusters: TypeAlias = Annotated[
     object,
-    Opt("Clusters whose articles carry attributes.", argument=True, reader=read_clusters),
+    Opt("Clusters whose articles have attributes.", argument=True, reader=read_clusters),
 ]
 Bins: TypeAlias = Annotated[
     Sequence[float],
     Opt(
-        "Increasing cut points that group a numeric attribute, such as 18,30,65.",
+        "Increasing cut points that bin a numeric attribute, such as 18,30,65.",
         parse=read_numbers,
     ),
 ]
 
 
 Summaries: TypeAlias = Annotated[
-    object, Opt("Summaries: eid, system, text.", reader=read_summaries)
+    object, Opt("Summaries (eid, system, text).", reader=read_summaries)
 ]
 
 

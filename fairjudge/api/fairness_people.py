@@ -1,4 +1,4 @@
-"""Fairness measures and scorers beside people: `fairjudge.fairness.people`, ``.temperature``."""
+"""Compare fairness measures with humans: `fairjudge.fairness.people`, ``.temperature``."""
 
 from __future__ import annotations
 
@@ -30,43 +30,44 @@ from fairjudge.options.declaring import Opt, Seed
 
 @checks_arguments
 def people(
-    coverage: Annotated[object, Opt("JSON of 'fairness coverage'.", argument=True)],
-    shares: Annotated[object, Opt("JSON of 'fairness proportional'.", argument=True)],
+    coverage: Annotated[object, Opt("--json output of 'fairness coverage'.", argument=True)],
+    shares: Annotated[object, Opt("--json output of 'fairness proportional'.", argument=True)],
     *,
     leanings: Annotated[
         object,
         Opt(
-            "Which value each summary leans to, by people: eid, system, leaning (a value, or "
-            "fair), annotator; the majority counts."
+            "Human labels of the value that each summary leans towards: eid, system, leaning (a "
+            "value, or 'fair'), annotator; the majority is used."
         ),
     ],
     seed: Seed = 0,
 ) -> Findings:
-    """Test which measures of fairness agree better with people.
+    """Test which fairness measures agree better with human judgements.
 
     Source: Li et al. 2025 (coverage fairness), section 5.4 and appendix A.4.
 
     Parameters
     ----------
     coverage, shares
-        What `coverage` and `proportionality` returned for the same summaries, or JSON files.
+        Results of `coverage` and `proportionality` for the same summaries, or JSON files.
     leanings
-        Which value each summary leans to, by people: ``eid``, ``system``, ``leaning`` (a value, or
-        ``"fair"``) and ``annotator``; a path, or a list of dicts. The majority counts.
+        Human labels of the value that each summary leans towards: ``eid``, ``system``, ``leaning``
+        (a value, or ``"fair"``) and ``annotator``; a path, or a list of dicts. The majority is
+        used.
     seed : int
-        Of the bootstrap.
+        Random seed of the bootstrap.
 
     Returns
     -------
     Findings
-        ``["systems"]`` by name: ``summaries``, how many agree with Equal Coverage and with
+        ``["systems"]`` by name: ``summaries``, the shares that agree with Equal Coverage and with
         Proportional Representation, and their paired difference, from -1 to 1; ``groups``, the
-        share (0 to 1) of resampled groups in which Coverage Parity and SOF find what people find.
+        share (0 to 1) of resampled groups where Coverage Parity and SOF agree with the labels.
 
     Raises
     ------
     FairJudgeError
-        If a report is none of these, or no summary has a leaning.
+        If a report is of another kind, or no summary has a leaning.
 
     Examples
     --------
@@ -95,47 +96,47 @@ def temperature(
     scorer: Annotated[
         Any,
         Opt(
-            "bert_score[:MODEL], bart_score[:MODEL], or matrix:FILE (given scores by value).",
+            "Scorer: bert_score[:MODEL], bart_score[:MODEL], or matrix:FILE (scores by value).",
             reader=read_value_scorer,
             panel="Options",
         ),
     ],
     human: Annotated[
         object,
-        Opt("Shares or facts by people, as for 'proportional --human'.", reader=read_shares),
+        Opt("Human shares or facts, as for 'proportional --human'.", reader=read_shares),
     ],
     temperatures: Annotated[
-        Sequence[float], Opt("Temperatures to try, with commas.", parse=read_numbers)
+        Sequence[float], Opt("Temperatures to try, comma-separated.", parse=read_numbers)
     ] = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0),
     correlation: Correlation = "pearson",
     bins: Bins = (),
     seed: Seed = 0,
     progress: bool | None = None,
 ) -> Findings:
-    """Correlate a scorer's shares of values with people's, at each softmax temperature.
+    """Correlate a scorer's shares of values with human shares, at each softmax temperature.
 
     Source: Zhang et al. 2024 (FairSumm), section 6.4.
 
     Parameters
     ----------
     clusters, summaries, attribute, bins, scorer, human, progress
-        As in `proportionality`; the scorer is no unigrams, which have no temperature.
+        As in `proportionality`, except ``scorer="unigrams"``, which has no temperature.
     temperatures
-        What to try, each above 0.
+        Temperatures to try, each above 0.
     correlation : {"pearson", "spearman", "kendall"}
-        What is estimated, over all values of all summaries with shares by people.
+        The correlation coefficient, over all values of all summaries with human shares.
     seed : int
-        Of the bootstrap over clusters.
+        Random seed of the bootstrap over clusters.
 
     Returns
     -------
     Findings
-        ``["temperatures"]``, each with its correlation from -1 to 1, and the ``["best"]``.
+        ``["temperatures"]``, each with its correlation from -1 to 1, and the ``["best"]`` one.
 
     Raises
     ------
     FairJudgeError
-        If an argument cannot be used.
+        If an argument is invalid.
 
     Examples
     --------
@@ -156,7 +157,7 @@ def temperature(
     joins = Joins(texts.records)
     scores, made_by = value_scores(corpus, texts.records, scorer, progress, joins)
     if scores is None:
-        raise ConfigurationError(f"scorer: {made_by} has no softmax, and so no temperature")
+        raise ConfigurationError(f"scorer: {made_by} has no softmax temperature")
     report = temperatures_json(
         corpus,
         texts.records,

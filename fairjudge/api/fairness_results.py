@@ -1,4 +1,4 @@
-"""What the fairness measures found, as tables and as JSON."""
+"""Results of the fairness measures, as tables and JSON."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, repr=False)
 class CoverageFairness(CommandResult):
-    """Equal Coverage and Coverage Parity of each system; ``report`` has every figure.
+    """Equal Coverage and Coverage Parity of each system; ``report`` has all results.
 
-    ``supports`` say how far documents support each summary. Source: Li et al. 2025, equations 1
+    ``supports`` has the support of each summary by documents. Source: Li et al. 2025, equations 1
     to 5.
     """
 
@@ -58,7 +58,7 @@ class CoverageFairness(CommandResult):
         return Table(rows, self.tables()[0])
 
     def to_dict(self) -> dict[str, Any]:
-        """Return what ``fairjudge fairness coverage --json`` writes."""
+        """Return the JSON of ``fairjudge fairness coverage --json``."""
         from fairjudge.fairness.to_json import coverage_json
         from fairjudge.reports.kinds import with_findings
 
@@ -67,7 +67,7 @@ class CoverageFairness(CommandResult):
 
 @dataclass(frozen=True, repr=False)
 class ProportionalFairness(CommandResult):
-    """BUR, UER, AUC and SOF of each system, in [0, 1]; ``report`` has every figure.
+    """BUR, UER, AUC and SOF of each system, in [0, 1]; ``report`` has all results.
 
     Source: Zhang et al. 2024 (FairSumm), section 3.
     """
@@ -91,7 +91,7 @@ class ProportionalFairness(CommandResult):
         return Table(rows, self.tables()[0])
 
     def to_dict(self) -> dict[str, Any]:
-        """Return what ``fairjudge fairness proportional --json`` writes."""
+        """Return the JSON of ``fairjudge fairness proportional --json``."""
         from fairjudge.fairness.to_json import proportional_json
         from fairjudge.reports.kinds import with_findings
 
@@ -105,11 +105,11 @@ def _joins_json(joins: Sequence[Match[tuple[str, str]]]) -> dict[str, Any]:
 def _with_intervals(
     measures: FairnessMeasures[Any, Any, Any], result: SystemCoverage | Proportional | Undefined
 ) -> dict[str, Any]:
-    """Return each measure shown, with its ``_low`` and ``_high``; None where it is undefined."""
-    ends = {"": "value", "_low": "low", "_high": "high"}
+    """Return each displayed measure with its ``_low`` and ``_high``; None if undefined."""
+    fields = {"": "value", "_low": "low", "_high": "high"}
     estimates = {} if isinstance(result, Undefined) else result.estimates
     return {
-        measure.key + suffix: getattr(estimates.get(measure.key), end, None)
+        measure.key + suffix: getattr(estimates.get(measure.key), name, None)
         for measure in measures.shown
-        for suffix, end in ends.items()
+        for suffix, name in fields.items()
     }

@@ -1,4 +1,4 @@
-"""What an audit or a bias measure found: figures as a mapping, a table and a data frame."""
+"""Results of audits and bias measures, as a mapping, a table and a data frame."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ _LABELS = ("judge", "aspect", "protocol", "system", "system_a", "system_b", "pro
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Findings(Mapping[str, Any], CommandResult):
-    """Figures by name, as the command's ``--json`` has them; prints as a table.
+    """Results by name, as in the command's ``--json``; printed as tables.
 
-    ``kind`` is the command, such as ``"audit position"``. ``fairjudge.report`` takes findings too.
+    ``kind`` is the command, such as ``"audit position"``. `fairjudge.report` accepts findings too.
     """
 
     kind: str
@@ -35,21 +35,21 @@ class Findings(Mapping[str, Any], CommandResult):
 
     @property
     def findings(self) -> tuple[str, ...]:
-        """What the figures say in a few plain sentences."""
+        """The main results in a few sentences."""
         from fairjudge.reports.kinds import make_findings
 
         return make_findings(self.kind, self.figures)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return findings and figures as plain values, ready for JSON."""
+        """Return findings and results as plain values, ready for JSON."""
         from fairjudge.reports.kinds import with_findings
 
         return with_findings(self.kind, self.figures)
 
     def table(self) -> Table:
-        """Return one row a figure: ``of`` whom, its ``figure``, ``value``, ``low`` and ``high``.
+        """Return one row per number: its group ``of``, ``figure``, ``value``, ``low`` and ``high``.
 
-        ``why`` says why there is no value where there is none.
+        ``why`` is the reason for a missing value.
         """
         rows = tuple(_rows(self.figures, of=(), figure=()))
         text_table = TextTable(
@@ -77,7 +77,7 @@ class Findings(Mapping[str, Any], CommandResult):
 def _rows(
     figures: Mapping[str, Any], *, of: tuple[str, ...], figure: tuple[str, ...]
 ) -> Iterator[dict[str, Any]]:
-    """Yield every number of nested figures, with the fields of its group and its name."""
+    """Yield a row per number in nested results, with the labels of its group and its name."""
     labels = (figures[label] for label in _LABELS if label in figures)
     of = (*of, *(name for name in labels if isinstance(name, str)))
     for name, value in figures.items():
@@ -89,14 +89,14 @@ def _rows(
             yield from _rows(value, of=of, figure=path)
         elif _are_mappings(value):
             for entry in value:
-                if "eid" not in entry:  # single items are no figures
+                if "eid" not in entry:  # skip single items
                     yield from _rows(entry, of=of, figure=figure)
         elif isinstance(value, int | float) and not isinstance(value, bool):
             yield _row(of, path, {"value": value})
 
 
 def _parts(figure: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the figures inside a figure, such as those of its groups."""
+    """Return the results nested in a result, such as those of its groups."""
     return {
         name: part
         for name, part in figure.items()
@@ -117,7 +117,7 @@ def _row(of: tuple[str, ...], figure: tuple[str, ...], value: Mapping[str, Any])
     return {
         "of": ", ".join(of),
         "figure": ", ".join(figure).replace("_", " "),
-        **{end: value.get(end) for end in ("value", "low", "high")},
+        **{name: value.get(name) for name in ("value", "low", "high")},
         "why": value.get("why"),
     }
 
@@ -125,8 +125,6 @@ def _row(of: tuple[str, ...], figure: tuple[str, ...], value: Mapping[str, Any])
 def _text(row: Mapping[str, Any]) -> str:
     if row["value"] is None:
         return "-"
-    ends = (row["value"], row["low"], row["high"])
-    value, *bounds = (
-        str(end) if isinstance(end, int) else number(end) for end in ends if end is not None
-    )
+    numbers = (row["value"], row["low"], row["high"])
+    value, *bounds = (str(n) if isinstance(n, int) else number(n) for n in numbers if n is not None)
     return f"{value} [{', '.join(bounds)}]" if bounds else value

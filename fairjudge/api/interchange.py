@@ -1,4 +1,4 @@
-"""Interchange with other tools: import recorded replies of any judge, export records."""
+"""Interchange with other tools: import recorded replies, and export records."""
 
 from __future__ import annotations
 
@@ -47,24 +47,24 @@ def import_replies(
         A path (.jsonl, .json or .csv), a list of dicts, or a data frame, with ``eid``, ``system``
         (or ``system_a`` and ``system_b``), ``aspect`` and the reply under ``response``.
     protocol : {"likert", "binary", "pairwise"}
-        What the judge was asked for.
+        Format of the verdicts.
     scale : optional
         A range such as ``"1-5"``, a scale file (.toml) or a `fairjudge.scales.Scale`.
     judge : str, optional
-        Who judged; by default the replies' own ``judge``.
+        Name of the judge; by default the field ``judge`` of the replies.
     columns : optional
-        Field to the name that it has in the replies.
+        Names of fields in the replies, by our field names.
 
     Returns
     -------
     JudgeResult
-        What cannot be read is unscored, with its reason. Every judgement of an item that was judged
-        again is kept, numbered by ``repeat`` from 0.
+        Replies that cannot be read are unscored, with a reason. Repeated judgements of an item are
+        kept, numbered by ``repeat`` from 0.
 
     Raises
     ------
     InputError
-        If a field is missing or wrong, or scale and protocol do not fit.
+        If a field is missing or invalid, or the scale does not match the protocol.
 
     Examples
     --------
@@ -107,20 +107,21 @@ def export(value: object, path: str | Path, *, format: str | None = None) -> Non
     Parameters
     ----------
     value
-        What `build`, a `Judge`, `summarize`, an audit or a method such as ``leaderboard()``
-        returned, or a list of records or dicts.
+        A result of `build`, a `Judge`, `summarize`, an audit or a method such as
+        ``leaderboard()``, or a list of records or dicts.
     path
-        Where to; the extension says the format.
+        Output file; its extension determines the format.
     format : {"csv", "json", "jsonl", "parquet", ...}, optional
-        Where the extension does not say; judgements also as another tool's:
-        ``"inspect-scores"``, ``"otel"`` or ``"label-studio"``, references as
-        ``"nuggetbank"``, summaries as ``"trec-run"`` (docs/interchange.md). In CSV and
-        Parquet, which are flat, what nests is JSON.
+        Format, if not that of the extension. Formats of other tools: ``"inspect-scores"``,
+        ``"otel"`` or ``"label-studio"`` for judgements, ``"nuggetbank"`` for references,
+        ``"trec-run"`` for summaries (docs/interchange.md). In CSV and Parquet, nested values are
+        JSON strings.
 
     Raises
     ------
     ConfigurationError
-        If `value` or the format is not known, or Parquet is asked for without pandas and pyarrow.
+        If `value` or the format is not supported, or pandas and pyarrow, which Parquet requires,
+        are not installed.
     InputError
         If the file cannot be written.
 
@@ -134,15 +135,15 @@ def export(value: object, path: str | Path, *, format: str | None = None) -> Non
     """
     target = Path(path)
     name = format or target.suffix.removeprefix(".").lower()
-    every = {**_WRITERS, **TARGETS, **REFERENCE_TARGETS, **SUMMARY_TARGETS}
-    if name not in every:
-        names = ", ".join(map(repr, every))
+    formats = {**_WRITERS, **TARGETS, **REFERENCE_TARGETS, **SUMMARY_TARGETS}
+    if name not in formats:
+        names = ", ".join(map(repr, formats))
         raise ConfigurationError(f"format: expected one of {names}, found {name!r}")
-    if name in TARGETS and (judged := _all_of(Judgement, value)):
-        export_judgements(judged, target, to=name)
+    if name in TARGETS and (judgements := _records_of_kind(Judgement, value)):
+        export_judgements(judgements, target, to=name)
         return
     kind = Reference if name in REFERENCE_TARGETS else Summary
-    if name not in {*_WRITERS, *TARGETS} and (records := _all_of(kind, value)):
+    if name not in {*_WRITERS, *TARGETS} and (records := _records_of_kind(kind, value)):
         export_records(records, target, to=name)
         return
     if name not in _WRITERS:
@@ -155,7 +156,7 @@ def export(value: object, path: str | Path, *, format: str | None = None) -> Non
         raise InputError(f"cannot write: {error.strerror or error}", path=path) from None
 
 
-def _all_of(kind: type[R], value: object) -> tuple[R, ...]:
+def _records_of_kind(kind: type[R], value: object) -> tuple[R, ...]:
     rows = tuple(value) if isinstance(value, Sequence | Loaded) else ()
     return tuple(row for row in rows if isinstance(row, kind))
 
@@ -177,7 +178,7 @@ def _rows(value: object) -> list[Mapping[str, Any]]:
 
 
 def _flat(rows: Rows) -> list[dict[str, Any]]:
-    """Return `rows` with all columns in each; nested values become text."""
+    """Return `rows` with all columns in each row and nested values as JSON strings."""
     names = dict.fromkeys(name for row in rows for name in row)
     return [{name: _cell(row.get(name)) for name in names} for row in rows]
 
@@ -202,21 +203,21 @@ def _csv(rows: Rows, path: Path) -> None:
 
 
 def _parquet(rows: Rows, path: Path) -> None:
-    frame = to_pandas(_one_kind(_flat(rows)))
+    frame = to_pandas(_uniform_columns(_flat(rows)))
     with atomic_replacement(path) as draft, needs_extra("Parquet", extra="parquet"):
         frame.to_parquet(draft, index=False)
 
 
-def _one_kind(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Return `rows` with one type per column: a column with text and numbers becomes text."""
-    mixed = {
+def _uniform_columns(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Return `rows` with one type per column; columns with text and numbers become text."""
+    mixed_columns = {
         name
         for name in (rows[0] if rows else ())
         if len({isinstance(row[name], str) for row in rows if row[name] is not None}) > 1
     }
     return [
         {
-            name: str(cell) if name in mixed and cell is not None else cell
+            name: str(cell) if name in mixed_columns and cell is not None else cell
             for name, cell in row.items()
         }
         for row in rows
@@ -229,4 +230,4 @@ _WRITERS: Mapping[str, Writer] = {
     "jsonl": lambda rows, path: write_jsonl(path, rows),
     "parquet": _parquet,
 }
-"""The formats of any records and tables; `TARGETS` has those of judgements alone."""
+"""Writers for any records and tables; `TARGETS` has the formats of judgements."""

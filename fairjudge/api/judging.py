@@ -1,4 +1,4 @@
-"""Judging summaries, and what came of it."""
+"""Judging summaries, and the results."""
 
 from __future__ import annotations
 
@@ -44,11 +44,11 @@ _SLICES = {
 
 @dataclass(frozen=True, repr=False)
 class JudgeResult(Records[Judgement]):
-    """Judgements, as a sequence, with the tables that rest on them.
+    """A sequence of judgements, with tables computed from them.
 
-    ``references`` are what was judged against, where it was references or the aspect is balance.
-    ``spent`` is what was asked of the model, None for the local one. ``report`` is what the run
-    found, None for judgements that were imported or calibrated.
+    ``references`` are the references of the judgements (clusters for balance), if any. ``spent``
+    has the requests and cost, None for a local model. ``report`` is the report of the run, None for
+    imported or calibrated judgements.
     """
 
     judgements: tuple[Judgement, ...]
@@ -65,7 +65,7 @@ class JudgeResult(Records[Judgement]):
 
     @property
     def n_unscored(self) -> int:
-        """How many judgements have no value; each says why in ``unscored``."""
+        """The number of judgements without a value; their ``unscored`` is the reason."""
         return sum(row.unscored is not None for row in self.judgements)
 
     @property
@@ -78,7 +78,7 @@ class JudgeResult(Records[Judgement]):
 
     @property
     def without_probabilities(self) -> Mapping[str, int]:
-        """Values that do not come from the token probabilities asked for, by the reason why."""
+        """Counts of values without the requested token probabilities, by reason."""
         from fairjudge.scores.missing import without_probabilities
 
         return without_probabilities(self.judgements)
@@ -90,20 +90,20 @@ class JudgeResult(Records[Judgement]):
         Parameters
         ----------
         seed, n_resamples
-            Of the bootstrap.
+            Random seed and number of resamples of the bootstrap.
 
         Returns
         -------
         Table
-            One row a system (and judge, protocol and unit where there are several): ``best_rank``
-            and ``worst_rank`` that the intervals allow (None where there are none), ``mean`` (on
-            the scale of the protocol: 1 to 5 for ``"likert"``, 0 to 1 for the others, where a tie
-            of a pair is 0.5) and ``behind`` the first, each with ``_low`` and ``_high``,
-            ``significant`` for that difference, ``n_clusters``, ``n_unscored``, ``n_judged``,
-            ``worst`` and ``best`` (the mean if unscored items stood at the ends of the scale),
-            ``ranked``: False for systems scored on fewer than 90 % of the clusters. Pairs of an
-            incomplete design also have ``strength``, by which they are ranked. The terminal and
-            pages show the same table.
+            One row per system (and judge, protocol and unit if there are several): ``best_rank``
+            and ``worst_rank``, the ranks compatible with the intervals (None without intervals);
+            ``mean`` (on the scale of the protocol: 1 to 5 for ``"likert"``, 0 to 1 for others; a
+            tie of a pair is 0.5) and ``behind``, the difference from the first system, each with
+            ``_low`` and ``_high``; ``significant`` for that difference; ``n_clusters``,
+            ``n_unscored``, ``n_judged``; ``worst`` and ``best``, the mean if all unscored items had
+            the lowest or highest score; ``ranked``, False for systems scored on fewer than 90 % of
+            the clusters. Pairs of an incomplete design also have ``strength``, by which systems
+            are ranked. The terminal and HTML pages show the same table.
 
         Raises
         ------
@@ -129,20 +129,20 @@ class JudgeResult(Records[Judgement]):
         return Table(rows, combined_table(boards), tuple(figures_in(leaderboard_parts(boards))))
 
     def left_out(self, system: str | None = None) -> Table:
-        """Return the voices that `system`, or each one, leaves out.
+        """Return the voices that `system`, or each system, leaves out.
 
         Returns
         -------
         Table
-            One row a voice: ``system``, ``eid``, ``question``, ``outlet``, ``speaker``, ``says``
-            and ``value`` (0 not covered, 0.5 in part).
+            One row per voice: ``system``, ``eid``, ``question``, ``outlet``, ``speaker``, ``says``
+            and ``value`` (0: not covered, 0.5: partly covered).
 
         Raises
         ------
         InputError
-            If the judgements do not tell: judge coverage with ``protocol="checklist"``.
+            If there are no coverage checklists; judge with ``protocol="checklist"``.
         ConfigurationError
-            If no such system was judged.
+            If `system` was not judged.
         """
         groups = self._covered["groups"]
         systems = sorted({group["system"] for group in groups})
@@ -173,8 +173,8 @@ class JudgeResult(Records[Judgement]):
         Returns
         -------
         Table
-            One row a group and system: ``system``, ``eid``, ``question``, ``says`` (the answer) and
-            ``words`` (those of the summary that contradict it).
+            One row per group and system: ``system``, ``eid``, ``question``, ``says`` (answer) and
+            ``words`` (the contradicting words of the summary).
 
         Raises
         ------
@@ -196,18 +196,18 @@ class JudgeResult(Records[Judgement]):
         return table_of("Groups of answers that are contradicted", rows, names)
 
     def unsupported(self) -> Table:
-        """Return the statements that articles contradict or do not have, gravest first.
+        """Return the statements that articles contradict or do not support, most severe first.
 
         Returns
         -------
         Table
-            One row a statement: ``system``, ``eid``, ``sentence`` (from 0), ``statement``,
-            ``verdict``, ``grave``, ``articles`` (outlets, joined) and ``quote`` (their words).
+            One row per statement: ``system``, ``eid``, ``sentence`` (from 0), ``statement``,
+            ``verdict``, ``grave`` (severe), ``articles`` (outlets) and ``quote`` (of the articles).
 
         Raises
         ------
         InputError
-            If the judgements do not tell: judge faithfulness with ``protocol="checklist"``.
+            If there are no faithfulness checklists; judge with ``protocol="checklist"``.
         """
         from fairjudge.auditing.statements import statements_report
 
@@ -220,23 +220,23 @@ class JudgeResult(Records[Judgement]):
         return table_of("Statements that articles do not support", rows, names)
 
     def coverage_by(self, what: Literal["outlet", "question", "weight", "kind"]) -> Table:
-        """Return the share of each outlet's answers, or of each question's, that systems cover.
+        """Return the share of answers that systems cover, by outlet, question, weight or kind.
 
-        ``"weight"`` has groups of answers weighted by each way of weighting, ``"kind"`` questions
-        whose answers exclude each other (rivals) and those whose answers do not (facets).
+        ``"weight"`` compares weightings of the groups of answers; ``"kind"`` separates questions
+        whose answers exclude each other (rivals) from those whose answers do not (facets).
 
         Returns
         -------
         Table
-            One row an outlet (or question) and system: ``value`` in [0, 1], with ``low`` and
-            ``high`` where there are enough clusters.
+            One row per outlet (or question, ...) and system: ``value`` in [0, 1], with ``low`` and
+            ``high`` if there are enough clusters.
 
         Raises
         ------
         InputError
             As `left_out`.
         ConfigurationError
-            If `what` is neither.
+            If `what` is none of these.
         """
         if what not in _SLICES:
             raise ConfigurationError(f"what: expected {' or '.join(_SLICES)}, found {what!r}")
@@ -253,23 +253,23 @@ class JudgeResult(Records[Judgement]):
         from fairjudge.auditing.reports import covered_report
 
         if not self.references:
-            raise InputError("these judgements came without references: judge with fairjudge.Judge")
+            raise InputError("these judgements have no references: judge with fairjudge.Judge")
         return covered_report(self.judgements, self.references)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return findings and figures as plain values: what ``fairjudge judge --json`` writes.
+        """Return findings and results as plain values, as in ``fairjudge judge --json``.
 
         Raises
         ------
         InputError
-            If the judgements were imported or calibrated: they come from no run of a judge.
+            If the judgements were imported or calibrated, and so are not from a run of a judge.
         """
         if self.report is None:
-            raise InputError("these judgements are not a judge's own: judge with fairjudge.Judge")
+            raise InputError("these judgements are not from a run: judge with fairjudge.Judge")
         return self.report.to_dict()
 
     def __repr__(self) -> str:
-        return f"{self.leaderboard()}" if self.judgements else "JudgeResult of no judgements"
+        return f"{self.leaderboard()}" if self.judgements else "JudgeResult without judgements"
 
     def _repr_html_(self) -> str:
         return self.leaderboard()._repr_html_()
@@ -288,64 +288,66 @@ def inputs_of(inputs: object) -> list[object]:
 def clusters_of(
     judgements: object, clusters: object | None, *, read: Callable[[Any], Iterable[Cluster]]
 ) -> tuple[Cluster, ...]:
-    """Return the clusters that were given, by `read`, else those of a `JudgeResult`."""
+    """Return `clusters`, read by `read`, or by default the references of a `JudgeResult`."""
     if clusters is not None:
         return tuple(read(clusters))
     return judgements.references if isinstance(judgements, JudgeResult) else ()
 
 
 class Judge:
-    """A judge: calling it judges summaries; ``await judge.arun(...)`` does where a loop runs.
+    """A judge: call it to judge summaries, or use ``await judge.arun(...)`` in async code.
 
     Parameters
     ----------
     model : Model, str, or several
-        Who judges; several are a jury, on the budget of the first, and each verdict is kept.
+        The model that judges; several form a jury, share the budget of the first, and the result
+        has each verdict.
     aspect : str
         ``"coverage"``, ``"faithfulness"`` or ``"balance"``; with an LLM also
         ``"relevance"``, ``"coherence"``, ``"fluency"``, ``"consistency"``, ``"quality"``,
         or the name of your own criterion with ``rule``, or ``prompt`` and ``scale``.
     protocol : {"likert", "binary", "pairwise", "checklist", "ranking"}, optional
-        By default the preset's. A checklist says for each group of answers whether it is covered.
+        By default that of the preset. A checklist judges whether each group of answers is covered.
     preset : {"recommended", "paper", "budget", "granular"}, optional
-        Rows of DiverseSumm's Table 5, or what is recommended today.
+        Protocols and units recommended by DiverseSumm (Table 5), or by us.
     jury : {"mean", "median", "majority"}
-        What several models say together.
+        How the verdicts of several models are combined.
     reference_unit : {"article", "articles", "qa_pairs", "qa_pair"}, optional
-        The evidence of one question to the judge: one article or all, all questions or one.
+        The evidence in one request: one article or all, all questions or one.
     text_unit : {"summary", "sentence"}, optional
-        Whole summaries, or their sentences.
+        Judge whole summaries, or each sentence.
     rule : str, optional
-        Your own criterion in a sentence or two, under the name of ``aspect``; rated 1 to 5 unless
-        ``protocol`` or ``scale`` says otherwise.
+        Your own criterion in one or two sentences; ``aspect`` is its name. Rated from 1 to 5 unless
+        ``protocol`` or ``scale`` is set.
     prompt, scale : path, optional
         Your own prompt template and scale (TOML).
     fallback : {"entailment", "embedding", "none"}
-        The local scorer that fills in what the judge leaves unscored.
+        The local scorer for items that the judge leaves unscored.
     cascade : optional
-        What `cascade` returned, its file, or two thresholds: a local scorer, ``cascade_scorer``
-        (``"embedding"`` or ``"entailment"``), answers what it is sure of.
+        A result of `cascade`, its file, or two thresholds: the local scorer ``cascade_scorer``
+        (``"embedding"`` or ``"entailment"``) judges the items on which it is certain.
     derive : list of {"likert", "pairwise"}
-        Also give what checklists say under these protocols.
+        Protocols for which to derive further judgements from checklists.
     temperature : float, optional
-        Of sampling, from 0 to 2; 0 by default, 1 with several ``samples``.
+        Sampling temperature, from 0 to 2; by default 0, or 1 with several ``samples``.
     samples, repeats : int
-        Replies to each question, whose mean is the score; judgements of each item. 1 to 100.
+        Number of replies per request, whose mean is the score, and of judgements per item; 1 to
+        100.
     prompt_variants : int
-        Judge every item with this many wordings of the built-in prompt, 1 to 3.
+        Judge every item with this many equivalent wordings of the built-in prompt, 1 to 3.
     paraphrases : list of paths
-        Wordings of your own, by which every item is judged too.
+        Your own wordings of the prompt, with which every item is also judged.
     token_probabilities : bool
-        Score by the probabilities of the answers' tokens where the backend gives them.
+        Score by the probabilities of the answer tokens if the backend returns them.
     groups_per_call : int
-        Groups of answers that one request of a checklist asks about, at most; 1 to 500.
+        Maximum number of answer groups per checklist request; 1 to 500.
     together : list of AskedAspect
-        Other aspects to judge in the same request (`fairjudge.judges.asking.AskedAspect`).
+        Aspects to judge in the same request (`fairjudge.judges.asking.AskedAspect`).
 
     Raises
     ------
     ConfigurationError
-        If an option does not exist, or options do not go together.
+        If an option does not exist, or options cannot be combined.
 
     Examples
     --------
@@ -388,13 +390,13 @@ class Judge:
 
         thresholds = None if cascade is None else _thresholds(cascade)
         options = options_from_arguments(JudgeOptions, locals() | {"cascade": thresholds}, "Judge")
-        several = model if isinstance(model, Sequence) and not isinstance(model, str) else (model,)
-        if not several or jury not in get_args(JuryRule):
+        models = model if isinstance(model, Sequence) and not isinstance(model, str) else (model,)
+        if not models or jury not in get_args(JuryRule):
             rules = ", ".join(map(repr, get_args(JuryRule)))
             raise ConfigurationError(
-                f"Judge: expected a model or more and a jury of {rules}, found {model!r}, {jury!r}"
+                f"Judge: expected models and a jury of {rules}, got {model!r}, {jury!r}"
             )
-        self.models = tuple(map(as_model, several))
+        self.models = tuple(map(as_model, models))
         self.jury: JuryRule = jury
         self.options: JudgeOptions = options
         self.options.plan()
@@ -416,26 +418,26 @@ class Judge:
         Parameters
         ----------
         references
-            What `build` returned, a path, or a list of references or dicts; plain clusters suffice
-            where the aspect needs no questions.
+            A result of `build`, a path, or a list of references or dicts; or clusters if the aspect
+            needs no questions.
         summaries
             A path, or a list of summaries or dicts with ``eid``, ``system`` and ``text``.
         run : path, optional
-            Run folder, to be resumed by the same call; by default one under the cache.
+            Run folder; repeat the call to resume. By default under the cache folder.
         limit : int, optional
-            Judge only the first `limit` items; the same call without it resumes from there.
+            Judge only the first `limit` items; repeat the call without it to judge the rest.
 
         Returns
         -------
         JudgeResult
-            One judgement a system and cluster (or pair, ranking, question, article or sentence,
-            as protocol and units say), those of a jury first; items that failed have ``unscored``
-            in place of ``value``.
+            One judgement per system and cluster (or pair, ranking, question, article or sentence,
+            depending on protocol and units), those of a jury first; failed items have ``unscored``
+            instead of ``value``.
 
         Raises
         ------
         FairJudgeError
-            If an argument or the model cannot be used. Items that fail are unscored judgements.
+            If an argument or the model is invalid. Failed items are unscored judgements.
         """
         from fairjudge.engine.coroutines import run_to_end
 
@@ -450,7 +452,7 @@ class Judge:
         run: str | Path | None = None,
         limit: Annotated[int | None, Opt(ge=1)] = None,
     ) -> JudgeResult:
-        """Judge where an event loop is running; see `__call__`."""
+        """Judge in async code; see `__call__`."""
         from fairjudge.api.progress import bars
         from fairjudge.datasets import read_clusters, read_references, read_summaries
         from fairjudge.run.judged import judge_report
@@ -471,7 +473,7 @@ class Judge:
                 run_folder=None if run is None else Path(run),
                 progress=progress_bars.counter("judging"),
             )
-        # A run may be gone when its report is asked for: its judgements are read here, once.
+        # The run may be deleted before its report is used: read its judgements now.
         outcome = replace(outcome, judgements=tuple(outcome.judgements))
         return JudgeResult(
             judgements=outcome.all_judgements,
@@ -497,6 +499,6 @@ def _thresholds(thresholds: Any) -> Thresholds | GuaranteedThreshold:
             return float(low), float(high)
         case _:
             raise ConfigurationError(
-                "cascade: expected what fairjudge.cascade returned, a path or two thresholds, "
+                "cascade: expected a result of fairjudge.cascade, a path or two thresholds, "
                 f"found {type(thresholds).__name__}"
             )

@@ -1,4 +1,4 @@
-"""Progress bars on standard error, where a terminal is there or they are asked for."""
+"""Progress bars on standard error."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ if TYPE_CHECKING:
     from fairjudge.options.models import Model
 
 Advance = Callable[[int], None]
-"""Called with how many more steps were done."""
+"""Called with the number of steps just completed."""
 
 
 class Bars(BuildProgress):
-    """One bar a kind of work; of a build one for all clusters, and one a stage of those under way.
+    """One bar per kind of work; for a build, one for all clusters and one per stage in progress.
 
-    Without a display it shows nothing.
+    Without a display, shows nothing.
     """
 
     def __init__(self, display: Progress | None = None) -> None:
@@ -37,11 +37,11 @@ class Bars(BuildProgress):
 
     @property
     def console(self) -> Console:
-        """Where text goes that is to stand above the bars."""
+        """The console for text above the bars."""
         return self._display.console
 
     def counter(self, noun: str) -> Callable[[int | None], Advance]:
-        """Return a function that starts a bar of `total` steps and returns its `advance`."""
+        """Return a function that starts a bar with a total and returns its `Advance`."""
 
         def begin(total: int | None) -> Advance:
             bar = self._display.add_task(printable(noun), total=total)
@@ -50,16 +50,16 @@ class Bars(BuildProgress):
         return begin
 
     def with_retry_bar(self, model: Model) -> Model:
-        """Count the retries of `model` in a progress bar, which starts at the first one."""
-        tell = model.on_retry
+        """Return `model` with a progress bar of its retries, which starts at the first one."""
+        callback = model.on_retry
 
-        def retried(kind: str) -> None:
+        def count_retry(kind: str) -> None:
             self._retries = self._retries or self.counter("retries")(None)
             self._retries(1)
-            if tell is not None:
-                tell(kind)
+            if callback is not None:
+                callback(kind)
 
-        return replace(model, on_retry=retried).with_budget(model.budget)
+        return replace(model, on_retry=count_retry).with_budget(model.budget)
 
     def begin(self, n_clusters: int) -> None:
         """See `BuildProgress`."""
@@ -87,8 +87,8 @@ class Bars(BuildProgress):
 
 
 @contextmanager
-def bars(shown: bool | None) -> Iterator[Bars]:  # noqa: FBT001  # as `Model.progress` says it
-    """Show bars while the block runs: always, never, or where None on a terminal alone."""
+def bars(is_shown: bool | None) -> Iterator[Bars]:  # noqa: FBT001  # as `Model.progress` says it
+    """Show bars while the block runs: always, never, or if None only on a terminal."""
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
@@ -97,8 +97,8 @@ def bars(shown: bool | None) -> Iterator[Bars]:  # noqa: FBT001  # as `Model.pro
         BarColumn(bar_width=24),
         MofNCompleteColumn(),
         TimeElapsedColumn(),
-        console=Console(stderr=True, force_terminal=shown),
-        disable=not (sys.stderr.isatty() if shown is None else shown),
+        console=Console(stderr=True, force_terminal=is_shown),
+        disable=not (sys.stderr.isatty() if is_shown is None else is_shown),
         transient=True,
     ) as display:
         yield Bars(display)

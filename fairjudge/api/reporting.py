@@ -1,4 +1,4 @@
-"""One page about values, or files, of any kind."""
+"""HTML reports about results and files of any kind."""
 
 from __future__ import annotations
 
@@ -24,47 +24,47 @@ def report(
     *values: Annotated[
         object,
         Opt(
-            "Run folders, folders of files, judgements, references, clusters, summaries, "
-            "labels, and what commands wrote by --json. The kind is recognised by content.",
+            "Run folders, folders of files, judgements, references, clusters, summaries, labels, "
+            "and --json output of commands. The kind is recognised by content.",
             metavar="RUN_OR_FILE...",
             argument=True,
         ),
     ],
     references: Annotated[
-        object | None, Opt("References or clusters: questions, answers, outlets.")
+        object | None, Opt("References or clusters, for questions, answers and outlets.")
     ] = None,
-    summaries: Annotated[object | None, Opt("Summaries, shown with their judgements.")] = None,
-    labels: Annotated[object | None, Opt("Human labels: adds what 'calibrate' measures.")] = None,
+    summaries: Annotated[object | None, Opt("Summaries, to show with their judgements.")] = None,
+    labels: Annotated[object | None, Opt("Human labels: adds the results of 'calibrate'.")] = None,
     annotators: Annotators = "*",
     label_scale: LabelScale = None,
     title: Annotated[str, Opt("Heading of the page.")] = "FairJudge report",
     seed: Seed = 0,
 ) -> Report:
-    """Return one self-contained HTML page about `values`.
+    """Return a self-contained HTML page about `values`.
 
     Parameters
     ----------
     values
-        What `build`, a `Judge`, `calibrate` or a fairness measure returned; run folders; files of
-        any kind that FairJudge writes.
+        Results of `build`, a `Judge`, `calibrate` or a fairness measure; run folders; any files
+        that FairJudge writes.
     references, summaries, labels
-        For the page's details: a path, or a list of records or dicts.
+        For further details: a path, or a list of records or dicts.
     annotators
-        Patterns of the names whose labels are taken, such as ``"expert*"``.
+        Patterns of annotator names to include, such as ``"expert*"``.
     label_scale : (float, float), optional
-        Lowest and highest label, where most labels do not tell it.
+        Lowest and highest label, if it cannot be inferred from the labels.
     title, seed
-        The page's title; the seed of all resampling.
+        Title of the page; random seed of all resampling.
 
     Returns
     -------
     Report
-        With ``save(path)``; notebooks show it.
+        A page with ``save(path)``, which notebooks display.
 
     Raises
     ------
     FairJudgeError
-        If a value cannot be used, or there is nothing to show.
+        If a value is invalid, or there is nothing to show.
 
     Examples
     --------
@@ -76,8 +76,8 @@ def report(
     from fairjudge.datasets import read_labels, read_summaries
 
     inputs = Inputs(annotators=as_names(annotators), label_scale=label_scale)
-    for place, value in enumerate(values, start=1):
-        _take(inputs, value, place)
+    for number, value in enumerate(values, start=1):
+        _add(inputs, value, number)
     if references is not None:
         inputs.take_clusters(_sources(references))
     if summaries is not None:
@@ -88,7 +88,7 @@ def report(
 
 
 def _sources(value: object) -> Loaded[Reference] | Loaded[Cluster]:
-    """Return references, or clusters where there are no questions."""
+    """Return references, or clusters if there are no questions."""
     from fairjudge.datasets import read_clusters, read_references
 
     clusters = read_clusters(value, argument="references")
@@ -97,7 +97,7 @@ def _sources(value: object) -> Loaded[Reference] | Loaded[Cluster]:
     return clusters
 
 
-def _take(inputs: Inputs, value: object, place: int) -> None:
+def _add(inputs: Inputs, value: object, number: int) -> None:
     from fairjudge.records.schema import without_schema
     from fairjudge.reports.content import Panel
 
@@ -111,9 +111,9 @@ def _take(inputs: Inputs, value: object, place: int) -> None:
             inputs.take_judgements(value)
         case CommandResult():
             figures = without_schema(value.to_dict())
-            inputs.panels.append(Panel(kind=value.kind, source=f"value {place}", report=figures))
+            inputs.panels.append(Panel(kind=value.kind, source=f"value {number}", report=figures))
         case _:
             raise ConfigurationError(
-                f"report: value {place} is a {type(value).__name__}; expected a result of build, "
+                f"report: value {number} is a {type(value).__name__}; expected a result of build, "
                 "Judge, calibrate, an audit, a fairness or bias measure, or a path"
             )

@@ -1,4 +1,4 @@
-"""What results share: figures on Matplotlib's axes, tables of a command's JSON, records."""
+"""Base classes of results: Matplotlib plots, tables of a command's JSON, records."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ R = TypeVar("R", bound=Record)
 
 
 class HasFigures:
-    """A result whose figures can be drawn: those of its command's page."""
+    """A result with the plots of its command's HTML page."""
 
     __slots__ = ()
 
@@ -30,23 +30,23 @@ class HasFigures:
 
     @property
     def plots(self) -> tuple[str, ...]:
-        """The titles of the figures that `plot` draws."""
+        """The titles of the plots that `plot` can draw."""
         return _titles(self._figures())
 
     def plot(self, ax: Axes | None = None, *, name: str | None = None) -> Axes:
-        """Draw a figure of the page on `ax`, or on new axes, and return the axes.
+        """Draw a plot on `ax`, or on new axes, and return the axes.
 
         Parameters
         ----------
         ax : matplotlib.axes.Axes, optional
             Axes to draw on.
         name : str, optional
-            A part of the title of the figure, one of ``plots``, in any case. Default: the first.
+            Part of a title in ``plots``, ignoring case; by default the first plot.
 
         Raises
         ------
         ConfigurationError
-            If there is no such figure, or Matplotlib (the extra ``[plots]``) is not installed.
+            If there is no such plot, or Matplotlib (the extra ``[plots]``) is not installed.
         """
         from fairjudge.reports.svg import on_axes
 
@@ -65,14 +65,14 @@ def _titles(drawings: Sequence[Drawing]) -> tuple[str, ...]:
 
 
 class CommandResult(HasFigures):
-    """What a command of the name ``kind`` measures, with the tables and figures of its JSON."""
+    """The result of the command ``kind``, with the tables and plots of its JSON."""
 
     __slots__ = ()
     kind: str
 
     @abstractmethod
     def to_dict(self) -> dict[str, Any]:
-        """Return findings and figures as plain values: the command's ``--json``."""
+        """Return findings and results as plain values, as in the command's ``--json``."""
 
     def _json(self) -> Mapping[str, Any]:
         return self.to_dict()
@@ -96,7 +96,7 @@ class CommandResult(HasFigures):
 
 
 class Records(Sequence[R]):
-    """Records of one kind, as a sequence; `save` and `to_pandas` hand them on."""
+    """A sequence of records of one kind, with `save` and `to_pandas`."""
 
     __slots__ = ()
 
@@ -108,17 +108,17 @@ class Records(Sequence[R]):
         return len(self._records)
 
     @overload
-    def __getitem__(self, place: int) -> R: ...
+    def __getitem__(self, index: int) -> R: ...
     @overload
-    def __getitem__(self, place: slice) -> Sequence[R]: ...
-    def __getitem__(self, place: int | slice) -> R | Sequence[R]:
-        return self._records[place]
+    def __getitem__(self, index: slice) -> Sequence[R]: ...
+    def __getitem__(self, index: int | slice) -> R | Sequence[R]:
+        return self._records[index]
 
     def __iter__(self) -> Iterator[R]:
         return iter(self._records)
 
     def to_pandas(self) -> Any:
-        """Return a ``pandas.DataFrame``, one row a record; it takes the extra ``[pandas]``.
+        """Return a ``pandas.DataFrame``, one row per record; requires the extra ``[pandas]``.
 
         Raises
         ------
@@ -141,7 +141,7 @@ class Records(Sequence[R]):
 
 
 def to_pandas(rows: Any) -> Any:
-    """Return `rows`, mappings, as a ``pandas.DataFrame``; MissingExtraError without pandas."""
+    """Return mappings as a ``pandas.DataFrame``; raise MissingExtraError without pandas."""
     with needs_extra("to_pandas()", extra="pandas"):
         import pandas as pd  # type: ignore[import-untyped,unused-ignore]
     return pd.DataFrame.from_records([dict(row) for row in rows])

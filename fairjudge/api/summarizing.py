@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Summaries(Records[Summary]):
-    """The summaries that `summarize` wrote, as a sequence; ``outcome.failed`` has the failures."""
+    """A sequence of the summaries from `summarize`; ``outcome.failed`` has the failures."""
 
     outcome: SummarizeOutcome
 
@@ -34,7 +34,7 @@ class Summaries(Records[Summary]):
         return self.outcome.spent
 
     def to_dict(self) -> dict[str, Any]:
-        """Return counts and reasons as plain values: what ``fairjudge summarize --json`` writes."""
+        """Return counts and reasons as plain values, as in ``fairjudge summarize --json``."""
         return self.outcome.to_dict()
 
     def __repr__(self) -> str:
@@ -63,48 +63,51 @@ async def asummarize(
 ) -> Summaries:
     """Summarize each cluster.
 
-    ``await asummarize(...)`` in code that awaits; ``summarize(...)`` in other code, notebooks too.
+    Use ``await asummarize(...)`` in async code, and ``summarize(...)`` elsewhere, with notebooks.
 
     Parameters
     ----------
     clusters
         A path, or a list of clusters or dicts.
     model : Model or str
-        Who writes; a language model.
+        The LLM that writes.
     run : path, optional
-        Run folder, to be resumed by the same call.
+        Run folder; repeat the call to resume.
     strategy : {"direct", "extract", "differences"}
-        One call a cluster; extracts of each article first; only what sources say differently.
+        One call per cluster; first extract sentences of each article; only the differences between
+        sources.
     fair_attribute : str, optional
-        Ask for room in proportion for every value of this attribute of the articles.
+        Ask for proportional representation of every value of this article attribute.
     fair_wording : {"sources", "length", "undefined"}
-        In proportion to the number of sources, to the length of their texts, or fairly.
+        Proportional to the number of sources or to the length of their texts, or "fairly" without a
+        definition.
     fair_labels : {"shown", "hidden"}
         Whether the prompt shows the value of each source.
     focus, instruction : str, optional
-        The topic or claim that summaries are to be about; your own words at the end of the prompt.
+        Topic or claim to summarize the articles on; your own instruction, added at the end of the
+        prompt.
     kind : {"news", "reviews", "tweets", "debates", "documents"}
-        What the texts are.
+        Kind of the texts.
     prompts : list of paths
-        Prompts of your own; of several one is drawn for each cluster.
+        Your own prompts; one is drawn at random for each cluster.
     n_sentences, n_words : int, optional
-        Wanted length in sentences and in words, 1 or more.
+        Requested length in sentences and in words, 1 or more.
     temperature : float
-        Of sampling, from 0 to 2.
+        Sampling temperature, from 0 to 2.
     sweeps : list of str
-        Variants to write too, such as ``["temperature=0.5,1"]``.
+        Variants to write as well, such as ``["temperature=0.5,1"]``.
     system : str, optional
-        Name of the resulting system; by default model-strategy.
+        Name of the resulting system; by default MODEL-STRATEGY.
 
     Returns
     -------
     Summaries
-        One summary a cluster and variant; ``outcome.failed`` has the clusters without one.
+        One summary per cluster and variant; ``outcome.failed`` has the clusters without one.
 
     Raises
     ------
     FairJudgeError
-        If an argument or the model cannot be used. Clusters that fail are outcomes.
+        If an argument or the model is invalid. Failed clusters raise no error: see ``outcome``.
 
     Examples
     --------
@@ -118,12 +121,12 @@ async def asummarize(
     from fairjudge.run.summaries import summarize_loaded
 
     options = options_from_arguments(SummarizeOptions, locals(), "summarize")
-    chosen_model = as_model(model)
-    with bars(chosen_model.progress) as progress_bars:
+    model_options = as_model(model)
+    with bars(model_options.progress) as progress_bars:
         outcome = await summarize_loaded(
             read_clusters(clusters),
             options=options,
-            model=progress_bars.with_retry_bar(chosen_model),
+            model=progress_bars.with_retry_bar(model_options),
             run_folder=None if run is None else Path(run),
             progress=progress_bars.counter("summarizing"),
         )

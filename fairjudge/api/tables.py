@@ -1,4 +1,4 @@
-"""A table as a value: prints as text, shows in notebooks, turns into a data frame."""
+"""Tables that print as text, display in notebooks, and convert to data frames."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ Row = Mapping[str, Any]
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Table(HasFigures):
-    """Rows with named, unrounded values, and how they are shown.
+    """A table with unrounded values and their formatted display.
 
-    ``rows`` has one mapping a row; ``shown`` is the same for readers, with its notes. A leaderboard
-    has ``figures`` too, which ``plot`` draws.
+    ``rows`` has one mapping per row; ``shown`` is the formatted table with notes. Leaderboards
+    also have ``figures``, which ``plot`` draws.
     """
 
     rows: tuple[Row, ...]
@@ -34,8 +34,8 @@ class Table(HasFigures):
     def __iter__(self) -> Iterator[Row]:
         return iter(self.rows)
 
-    def __getitem__(self, place: int) -> Row:
-        return self.rows[place]
+    def __getitem__(self, index: int) -> Row:
+        return self.rows[index]
 
     def __str__(self) -> str:
         return to_text(self.shown)
@@ -58,11 +58,11 @@ class Table(HasFigures):
         return to_latex(self.shown)
 
     def to_csv(self) -> str:
-        """Return the table as CSV, as it is shown; ``to_pandas`` has its numbers."""
+        """Return the formatted table as CSV; ``to_pandas`` has unrounded numbers."""
         return to_csv(self.shown)
 
     def to_pandas(self) -> Any:
-        """Return a ``pandas.DataFrame``, one row a row; it takes the extra [pandas].
+        """Return the rows as a ``pandas.DataFrame``; requires the extra ``[pandas]``.
 
         Raises
         ------
@@ -80,7 +80,7 @@ def table_of(
     numbers: Sequence[str] = ("value",),
     notes: Sequence[str] = (),
 ) -> Table:
-    """Return a table of `rows` that shows the columns `names`, of which `numbers` stand right."""
+    """Return a table of `rows` with the columns `names`; `numbers` are right-aligned."""
     text_table = TextTable(
         title=title,
         columns=columns(*names, numbers=numbers),

@@ -170,4 +170,4 @@ def test_new_summaries_of_another_judge_are_an_error(judged, look):
 def test_new_summaries_need_a_record(cli, judged):
     write_jsonl(Path("new.jsonl"), judged["rts"])
     result = cli(*CHECK, "--live", "new.jsonl", code=1)
-    assert "live: needs since" in result.err
+    assert "live: requires since" in result.err
