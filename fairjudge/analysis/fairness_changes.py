@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -19,7 +19,7 @@ from fairjudge.fairness.coverage_parity import contributions
 from fairjudge.fairness.equal_coverage import SampleCoverage, ValueCoverage
 from fairjudge.fairness.measures import FairnessMeasure, FairnessMeasures
 from fairjudge.fairness.proportional import PROPORTIONAL
-from fairjudge.fairness.shares import Shares
+from fairjudge.fairness.shares import TAU, Shares
 from fairjudge.records.results import COUNT_ONLY, Json, figure
 from fairjudge.records.signature import signature
 from fairjudge.stats._arrays import FloatArray
@@ -86,13 +86,16 @@ def change_json(change: Change) -> Json:
 def rows_of_report(report: Mapping[str, Any], path: Path | None = None) -> dict[str, Rows]:
     """Return the samples of each system; a system without samples has no rows."""
     try:
-        make_rows: Callable[[Sequence[Mapping[str, Any]]], Rows] = _proportional_rows
-        if report["measure"] == COVERAGE.name:
-            make_rows = partial(_coverage_rows, variant=report["variant"])
         by_system: dict[str, list[Mapping[str, Any]]] = {name: [] for name in report["systems"]}
         for sample in report["samples"]:
             by_system[sample["system"]].append(sample)
-        return {name: make_rows(samples) for name, samples in by_system.items()}
+        if report["measure"] == COVERAGE.name:
+            make_rows = partial(_coverage_rows, variant=report["variant"])
+            return {name: make_rows(samples) for name, samples in by_system.items()}
+        return {
+            name: _proportional_rows(samples, tau=float(report["systems"][name].get("tau", TAU)))
+            for name, samples in by_system.items()
+        }
     except (KeyError, TypeError, ValueError, AttributeError, OverflowError, StatisticsError):
         raise not_a_report(path) from None
 
@@ -121,7 +124,7 @@ def _coverage_rows(samples: Sequence[Mapping[str, Any]], *, variant: CoverageVar
     )
 
 
-def _proportional_rows(samples: Sequence[Mapping[str, Any]]) -> Rows:
+def _proportional_rows(samples: Sequence[Mapping[str, Any]], *, tau: float) -> Rows:
     values = tuple(sorted({value for sample in samples for value in sample["values"]}))
     column = {value: index for index, value in enumerate(values)}
     expected, actual = np.zeros((2, len(samples), len(values)))
@@ -133,7 +136,7 @@ def _proportional_rows(samples: Sequence[Mapping[str, Any]]) -> Rows:
         measures=PROPORTIONAL,
         eids=tuple(str(sample["eid"]) for sample in samples),
         means=_means(samples, PROPORTIONAL),
-        corpus=Shares(values=values, targets=expected, actual=actual),
+        corpus=Shares(values=values, targets=expected, actual=actual, tau=tau),
     )
 
 

@@ -117,10 +117,10 @@ COMMAND = {
 }
 
 
-def measured(run, family):
+def measured(run, family, *options):
     """Return the command's tables, and its JSON, which is left in a file of its name."""
     files = ("clusters.jsonl", "--summaries", "summaries.jsonl", "--attribute", "side")
-    more = (*COMMAND[family], "--error-rate", "0.1", "--json", f"{family}.json")
+    more = (*COMMAND[family], *options, "--error-rate", "0.1", "--json", f"{family}.json")
     result = run("fairness", family, *files, *more)
     return result, json.loads(Path(f"{family}.json").read_text("utf-8"))
 
@@ -203,6 +203,18 @@ def test_measures_of_the_registry_appear_everywhere(run, family):
     assert f"Overall {second.key} of 2 systems" in outputs["overall"]
     values = {name: system["value"] for name, system in read("overall")["systems"].items()}
     assert values == {"even": 0.0, "one": 1.0}
+
+
+def test_formulas_get_the_tau_of_the_report_in_compare_too(run):
+    toy = ShareMeasure(
+        key="toy_tau",
+        label="Tau",
+        corpus_formula=lambda shares, counts: np.full(len(counts), shares.tau),
+    )
+    with PROPORTIONAL.adding(toy):
+        measured(run, "proportional", "--tau", "0.5")
+        changes = fj.fairness.compare("proportional.json", baseline="even")
+    assert changes["systems"]["one"]["toy_tau"]["baseline"] == 0.5
 
 
 def test_a_toy_has_the_figures_worked_by_hand(run):
