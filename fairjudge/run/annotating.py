@@ -42,7 +42,7 @@ Highlight: TypeAlias = Literal["words", "embeddings", "none"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PreparedJob:
-    """A job ready to be opened; ``drawn`` is None where all items are labelled.
+    """A job ready to be opened; ``drawn`` is None if all items are to be labelled.
 
     ``n_empty`` summaries have no text and are not judged.
     """
@@ -72,18 +72,18 @@ def prepare(
     target: Target = "mean",
     skip_bad: bool = False,
 ) -> PreparedJob:
-    """Read the files and plan the job; `source` are references, or clusters without questions.
+    """Read the files and plan the job; `source` has references, or clusters without questions.
 
-    With `judgements` and a `budget`, about as many items are drawn, `random_share` of them
+    With `judgements` and a `budget`, about `budget` items are sampled, `random_share` of them
     uniformly, so that labels narrow the calibrated interval of `target` most.
 
-    Raises FairJudgeError if a file cannot be read, the task needs another, or nothing is left to
-    label.
+    Raises FairJudgeError if a file cannot be read, the task requires another file, or there is
+    nothing to label.
     """
     reader = read_references if name in {"answers", "coverage"} else read_clusters
     clusters = reader(source, skip_bad=skip_bad)
-    every = (article for cluster in clusters for article in cluster.articles)
-    values = values_of(attribute, every) if attribute else ()
+    articles = (article for cluster in clusters for article in cluster.articles)
+    values = values_of(attribute, articles) if attribute else ()
     task = label_task(
         name,
         aspect=aspect,
@@ -91,10 +91,10 @@ def prepare(
         attribute=attribute,
         values=values,
     )
-    matched: Sequence[Summary] | Loaded[Summary] = ()
+    matched_summaries: Sequence[Summary] | Loaded[Summary] = ()
     if summaries:
-        matched = match_summaries(read_summaries(summaries, skip_bad=skip_bad), clusters)
-    usable = [summary for summary in matched if summary.text.strip()]
+        matched_summaries = match_summaries(read_summaries(summaries, skip_bad=skip_bad), clusters)
+    usable = [summary for summary in matched_summaries if summary.text.strip()]
     items = build_items(task, list(clusters), usable)
     records = (*clusters, *usable)
     answers = _controls(controls, items, task, records, skip_bad=skip_bad)
@@ -104,7 +104,7 @@ def prepare(
     if judgements is not None and budget is not None:
         active_draw = draw(
             items,
-            _judged(judgements, items, records, skip_bad=skip_bad),
+            _read_judgements_of_items(judgements, items, records, skip_bad=skip_bad),
             budget=budget,
             random_share=random_share,
             target=target,
@@ -112,17 +112,19 @@ def prepare(
             leave_out=answers,
         )
     adjudication = read_adjudication(adjudicate, items) if adjudicate else None
-    chosen = adjudication.numbers if adjudication else active_draw.drawn if active_draw else None
-    job = plan_job(items, options=options, controls=answers, order=chosen)
+    item_order = (
+        adjudication.numbers if adjudication else active_draw.drawn if active_draw else None
+    )
+    job = plan_job(items, options=options, controls=answers, order=item_order)
     if adjudication is not None:
-        offered = (number for number in adjudication.numbers if job.wanted[number])
-        job = replace(job, blocks=tuple((number,) for number in offered))
+        item_numbers = (number for number in adjudication.numbers if job.wanted[number])
+        job = replace(job, blocks=tuple((number,) for number in item_numbers))
     return PreparedJob(
         task=task,
         items=items,
         job=job,
         drawn=active_draw,
-        n_empty=len(matched) - len(usable),
+        n_empty=len(matched_summaries) - len(usable),
         adjudication=adjudication,
     )
 
@@ -137,23 +139,25 @@ def _controls(
 ) -> dict[int, Value]:
     if path is None:
         return {}
-    matched = match_controls(items, harmonize_ids(read_labels(path, skip_bad=skip_bad), records))
+    values_by_item = match_controls(
+        items, harmonize_ids(read_labels(path, skip_bad=skip_bad), records)
+    )
     pair = task.scale.kind == "pair"
     values = {level.value for level in task.scale.levels}
-    for number, value in matched.items():
+    for number, value in values_by_item.items():
         if isinstance(value, str) != pair or not (pair or value in values):
             raise InputError(
-                f"the control {items[number].id} has the value {value!r}, which is no answer",
+                f"the control {items[number].id} has the invalid value {value!r}",
                 path=path,
                 field="value",
             )
-    return matched
+    return values_by_item
 
 
-def _judged(
+def _read_judgements_of_items(
     path: Path, items: Sequence[Item], records: Sequence[Record], *, skip_bad: bool
 ) -> Sequence[Judgement]:
-    """Return the judgements to draw by, with the ids of `records`; some must be of the items."""
+    """Read the judgements for active sampling, with the ids of `records`; some must match items."""
     rows = harmonize_ids(read_judgements(path, skip_bad=skip_bad), records)
     keys = ((item_key(item)[0] for item in group) for group in (rows, items))
     match(*keys, names=("judgement", "item of this job")).check(path=str(path))
@@ -161,12 +165,12 @@ def _judged(
 
 
 def open_desk(prepared: PreparedJob, output: Path) -> tuple[LabelService, Store]:
-    """Open the job's store beside `output`, and `output` itself.
+    """Open the job's store next to `output`, and `output` itself.
 
-    Raises InputError or RunError if they cannot be used, or hold something else.
+    Raises InputError or RunError if they cannot be used, or belong to another job.
     """
     if output.suffix != ".jsonl":
-        raise InputError("labels are written as .jsonl, not packed", path=output)
+        raise InputError("labels are written as uncompressed .jsonl", path=output)
     check_writable(output)
     store = Store(
         output.with_name(f"{output.name}.db"),
@@ -187,13 +191,13 @@ def open_desk(prepared: PreparedJob, output: Path) -> tuple[LabelService, Store]
 
 
 def _leanings(task: LabelTask) -> dict[Value, str]:
-    """Return the answer for each value of a leaning."""
+    """Return the answer of each value of the task ``leaning``."""
     levels = task.scale.levels if task.name == "leaning" else ()
     return {level.value: level.answer for level in levels if isinstance(level.value, float)}
 
 
 def find_passages(prepared: PreparedJob, highlight: Highlight) -> dict[str, Marks]:
-    """Find the passage to mark for every item of the job, ahead of the first page."""
+    """Find the passage to mark for every item of the job."""
     if highlight == "none":
         return {}
     job = prepared.job

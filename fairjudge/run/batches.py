@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BatchImport:
-    """The imported replies: how many are now cached, and the reason of each row that failed."""
+    """The number of replies that were cached, and the key and reason of each failed row."""
 
     n_stored: int
     failed: tuple[tuple[str, str], ...]
@@ -29,18 +29,18 @@ class BatchImport:
 def write_batch(
     path: Path, requests: Mapping[str, CompletionRequest | DecisionRequest]
 ) -> tuple[Path, ...]:
-    """Write the requests in the batch format of their provider, each named by its cache key.
+    """Write the requests in the batch format of their provider, identified by cache key.
 
     Returns
     -------
     tuple of Path
-        The files: `path`, or several numbered ones if the requests exceed the provider's limits of
-        one file. Without requests `path` is empty.
+        The files: `path`, or several numbered files if the requests exceed the provider's limits
+        per file. Without requests, `path` is empty.
 
     Raises
     ------
     ConfigurationError
-        If the requests' backend has no batches, or they are for several providers.
+        If the backend does not support batches, or the requests are for several providers.
     """
     if not requests:
         write_output(path, "")
@@ -49,12 +49,12 @@ def write_batch(
     parts = list(_parts(form, requests))
     paths = [path]
     if len(parts) > 1:
-        paths = [path.with_stem(f"{path.stem}-{place}") for place in range(1, len(parts) + 1)]
-    for part, where in zip(parts, paths, strict=True):
+        paths = [path.with_stem(f"{path.stem}-{number}") for number in range(1, len(parts) + 1)]
+    for part, file in zip(parts, paths, strict=True):
         if form.list_name is None:
-            write_output(where, "".join(line + "\n" for line in part))
+            write_output(file, "".join(line + "\n" for line in part))
         else:
-            write_output(where, f'{{"{form.list_name}": [\n' + ",\n".join(part) + "\n]}\n")
+            write_output(file, f'{{"{form.list_name}": [\n' + ",\n".join(part) + "\n]}\n")
     return tuple(paths)
 
 
@@ -67,13 +67,13 @@ def _format(requests: Mapping[str, CompletionRequest | DecisionRequest]) -> Batc
     for request in requests.values():
         if isinstance(request, DecisionRequest) or formats[request.target] is None:
             raise ConfigurationError(
-                f"{request.target} has no batch files; these have: openai: (also a server of "
-                "vLLM's by --base-url), anthropic:, litellm:gemini/..., langchain:google_genai/..."
+                f"{request.target} has no batch files; supported are openai: (also vLLM servers "
+                "with --base-url), anthropic:, litellm:gemini/... and langchain:google_genai/..."
             )
     names = {form.name: form for form in formats.values() if form is not None}
     if len(names) != 1:
-        several = " and ".join(names)
-        raise ConfigurationError(f"a batch file is for one provider's models; here: {several}")
+        providers = " and ".join(names)
+        raise ConfigurationError(f"a batch file needs models of one provider, not of {providers}")
     return next(iter(names.values()))
 
 
@@ -100,8 +100,8 @@ def _parts(
 def import_batch(paths: Sequence[Path], *, cache: AnyCache) -> BatchImport:
     """Store the replies of results files in `cache`, where the planned command finds them.
 
-    Rows may be in any order and in several files (OpenAI has one of errors). Those that failed or
-    expired are not stored, so that the command sends them again.
+    Rows may be in any order and in several files (OpenAI writes errors to a separate file). Failed
+    and expired requests are not stored, so that the command sends them again.
 
     Raises
     ------
@@ -130,12 +130,12 @@ def _lines(path: Path) -> list[tuple[int, str]]:
         text = read_file(path).decode("utf-8")
     except UnicodeDecodeError as error:
         raise InputError(f"cannot read: {error}", path=path) from None
-    # Not splitlines(): replies may hold U+2028 and its like.
+    # Not splitlines(): replies may contain other line separators, such as U+2028.
     return [(number, line) for number, line in enumerate(text.split("\n"), 1) if line.strip()]
 
 
 def _store(row: Mapping[str, Any], cache: AnyCache) -> str | None:
-    """Store the reply of this row in `cache`, or return the reason why there is none."""
+    """Store the reply of a row in `cache`, or return the reason why it has none."""
     from fairjudge.backends.batch_rows import read_result
     from fairjudge.backends.caching import is_cacheable
 
@@ -144,7 +144,7 @@ def _store(row: Mapping[str, Any], cache: AnyCache) -> str | None:
     except BackendError as error:
         return str(error)
     if not is_cacheable(result.completion):
-        return "the reply was broken off"
+        return "the reply is incomplete"
     reply = result.completion.model_dump(mode="json", exclude_defaults=True)
     cache.put(result.key, {"model": result.model, "reply": reply})
     return None

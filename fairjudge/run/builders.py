@@ -1,4 +1,4 @@
-"""Choosing the parts that build references."""
+"""Make the builder of references from models and options."""
 
 from __future__ import annotations
 
@@ -28,16 +28,16 @@ from fairjudge.references.ports import ArticleBuilder, Builder, Consolidator, Gr
 from fairjudge.references.writing import LlmClusterWriter
 
 LOCAL_BUILDER = "local-points"
-"""Names what builds without an LLM in signatures and identities of runs: another one, new runs."""
+"""The builder without an LLM in signatures and run identities; changing it starts new runs."""
 
 
 def make_builder(models: Models, options: ResolvedBuildOptions) -> Builder | ArticleBuilder:
-    """Return the parts for these models; the local ones have one pipeline.
+    """Return the builder for these models; local models have one pipeline.
 
     Raises
     ------
     ConfigurationError
-        If an LLM is to consolidate and the backend is ``local``, or a package is missing.
+        If the local backend is used with ``consolidation="llm"``, or a package is missing.
     """
     consolidation = options.consolidation
     if models.llm is None:
@@ -70,14 +70,14 @@ def _article_builder(
 ) -> ArticleBuilder:
     consolidation = options.consolidation
     embeddings = EmbeddingConsolidator(load=lambda: models.embedder)
-    by_model = consolidation == "llm"
+    is_llm_grouping = consolidation == "llm"
     grouper: Grouper = (
         LlmGrouper(asker=asker, fallback=embeddings)
-        if by_model
+        if is_llm_grouping
         else UnlabelledGrouper(consolidator=embeddings)
     )
     names = ["questions", "answers"]
-    names += ["groups"] if by_model else []
+    names += ["groups"] if is_llm_grouping else []
     names += ["completion"] if options.complete else []
     prompts = [load_template("reference", name) for name in names]
     return ArticleBuilder(
@@ -108,10 +108,10 @@ def _signature(
 def _local_builder(models: Models, consolidation: Consolidation) -> Builder:
     if consolidation == "llm":
         raise ConfigurationError(
-            "--consolidation llm needs an LLM: give one by --backend provider:model"
+            "--consolidation llm needs an LLM: pass one with --backend provider:model"
         )
-    embedder, trained = models.embedder, models.trained
-    references = LocalReferences(embedder=embedder, models=trained)
+    embedder, trained_models = models.embedder, models.trained
+    references = LocalReferences(embedder=embedder, models=trained_models)
     return Builder(
         seed_writer=references,
         writer=references,
@@ -122,7 +122,7 @@ def _local_builder(models: Models, consolidation: Consolidation) -> Builder:
             {
                 "builder": LOCAL_BUILDER,
                 "encoder": embedder.fingerprint,
-                "model": trained.identity,
+                "model": trained_models.identity,
                 "consolidation": consolidation,
             }
         ),

@@ -1,4 +1,4 @@
-"""Building references for every cluster of a file."""
+"""Build references for every cluster of a file."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class BuildOutcome(RunOutcome):
 
     @property
     def n_without_questions(self) -> int:
-        """Number of clusters without a question: too few articles with news, or none was valid."""
+        """Number of clusters without a question: too few usable articles, or no valid question."""
         return sum(built.why_none is not None for built in self.clusters)
 
     @property
@@ -53,7 +53,7 @@ class BuildOutcome(RunOutcome):
         return sum(built.n_steps for built in self.clusters)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return what ``fairjudge build --json`` writes."""
+        """Return the JSON of ``fairjudge build --json``."""
         return with_findings(
             "build",
             {
@@ -104,20 +104,20 @@ async def build_loaded(
     Steps that fail are counted in the outcome; they raise no error.
     """
     check_any_usable(loaded)
-    settled = options.with_defaults(llm=model.llm is not None)
+    resolved_options = options.with_defaults(llm=model.llm is not None)
     identity = {
-        "options": settled.identity(),
+        "options": resolved_options.identity(),
         "model": model.identity(),
         "clusters": digest(loaded.records),
         **({"builder": LOCAL_BUILDER} if model.llm is None else {}),
     }
-    opened = open_run(run_folder, command="build", model=model, identity=identity)
-    finished = _finished(loaded, model=model, opened=opened)
-    if finished is not None:
-        return finished
+    run_store = open_run(run_folder, command="build", model=model, identity=identity)
+    outcome = _finished_outcome(loaded, model=model, run_store=run_store)
+    if outcome is not None:
+        return outcome
     async with open_models(model) as models:
-        builder = make_builder(models, settled)
-        with opened as run:
+        builder = make_builder(models, resolved_options)
+        with run_store as run:
             book = BuildBook(run, loaded.records)
             if book.done:
                 models.note_earlier_reply()
@@ -127,13 +127,13 @@ async def build_loaded(
             if model.engine == "ray":
                 from fairjudge.run.ray_engine import build_on_ray
 
-                spent = build_on_ray(book, options=settled, model=model, progress=progress)
+                spent = build_on_ray(book, options=resolved_options, model=model, progress=progress)
             else:
                 with record_cost(run, model, models.cost), relaxed_gc():
                     await build_references(
                         book,
                         builder=builder,
-                        options=settled,
+                        options=resolved_options,
                         concurrency=model.concurrency,
                         progress=progress,
                     )
@@ -141,11 +141,13 @@ async def build_loaded(
         return _outcome(loaded, book, spent=spent, signature=builder.signature)
 
 
-def _finished(loaded: Loaded[Cluster], *, model: Model, opened: RunStore) -> BuildOutcome | None:
+def _finished_outcome(
+    loaded: Loaded[Cluster], *, model: Model, run_store: RunStore
+) -> BuildOutcome | None:
     """Return the outcome if every cluster is built, else None."""
-    if not opened.may_contain(BuildBook.ROWS):
+    if not run_store.may_contain(BuildBook.ROWS):
         return None
-    with opened as run:
+    with run_store as run:
         book = BuildBook(run, loaded.records)
         if book.signature is None or book.pending():
             return None

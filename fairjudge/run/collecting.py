@@ -47,9 +47,9 @@ def collect(
     model: Model,
     progress: Progress,
 ) -> tuple[Judgement, ...]:
-    """Return judgements from a file or an earlier run, or judge the given summaries.
+    """Return judgements from a file or an earlier run, or judge `summaries`.
 
-    With `probes`, every summary is judged beside itself with that text added.
+    With `probes`, every summary is also judged with text appended, next to the original.
     """
     if judgements is not None:
         return read_judgements(judgements, skip_bad=skip_bad).records
@@ -59,21 +59,21 @@ def collect(
     reader: Any = read_references if plan.needs_questions else read_clusters
     clusters: tuple[Cluster, ...] = reader(references, skip_bad=skip_bad).records
     loaded = read_summaries(summaries, skip_bad=skip_bad)
-    matched = match_summaries(loaded, clusters).records
-    parts: Sequence[Sequence[Summary]] = [matched]
+    matched_summaries = match_summaries(loaded, clusters).records
+    parts: Sequence[Sequence[Summary]] = [matched_summaries]
     if probes:
-        parts = add_probes(matched, clusters, probes, split_sentences=sentence_texts)
+        parts = add_probes(matched_summaries, clusters, probes, split_sentences=sentence_texts)
         if not PROTOCOLS[protocol].paired:  # every summary once
             parts = [list({(s.eid, s.system): s for pair in parts for s in pair}.values())]
     tasks = tuple(
         task
-        for beside in parts
-        for task in plan_tasks(clusters, beside, plan, split_sentences=sentence_texts)
+        for part in parts
+        for task in plan_tasks(clusters, part, plan, split_sentences=sentence_texts)
     )
     if not tasks:
         raise InputError("nothing to judge for this audit", path=references)
     return run_to_end(
-        judge_planned(
+        judge_audit_tasks(
             tasks,
             plan=plan,
             model=model,
@@ -83,7 +83,7 @@ def collect(
                 "protocol": protocol,
                 "probes": list(probes),
                 "clusters": digest(clusters),
-                "summaries": digest(matched),
+                "summaries": digest(matched_summaries),
             },
             progress=progress,
         )
@@ -93,7 +93,7 @@ def collect(
 def recorded_judgements(
     run: Path | None, *, store: StoreAddress | None = None
 ) -> tuple[Judgement, ...]:
-    """Return the judgements that a run's folder holds, or with `store` the run of that name."""
+    """Return the judgements of a run folder, or with `store` of the run with that name."""
     if run is None:
         raise InputError("this folder holds no judgements")
     rows: Sequence[Mapping[str, Any]]
@@ -112,7 +112,7 @@ def recorded_judgements(
     return tuple(judgements.values())
 
 
-async def judge_planned(
+async def judge_audit_tasks(
     tasks: Sequence[JudgeTask],
     *,
     plan: JudgingPlan,
@@ -122,11 +122,11 @@ async def judge_planned(
     progress: Progress,
     groups_per_call: int = GROUPS_PER_CALL,
 ) -> tuple[Judgement, ...]:
-    """Judge `tasks` with the built-in criterion of `plan`, resuming what `run` holds.
+    """Judge `tasks` with the built-in criterion of `plan`, resuming `run`.
 
     Several calls for one audit share the budget of `model`.
     """
-    opened = open_run(
+    run_store = open_run(
         run, command="audit", model=model, identity={"model": model.identity(), **identity}
     )
     async with open_models(model) as models:
@@ -134,7 +134,7 @@ async def judge_planned(
             aspect=plan.aspect, protocol=plan.protocol, groups_per_call=groups_per_call
         )
         judge = make_judge(models, options, plan=plan, tasks=tasks)
-        with opened as folder, record_cost(folder, model, models.cost):
+        with run_store as folder, record_cost(folder, model, models.cost):
             book = JudgementBook(folder, tasks)
             await judge_tasks(
                 book,

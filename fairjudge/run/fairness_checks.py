@@ -43,42 +43,42 @@ def tune_chunk_size(
 ) -> Json:
     """Return the JSON of ``fairness chunk-size``.
 
-    It tabulates how many summary sentences some document supports, for each chunk size, over all
-    summaries and by system.
+    It has the share of summary sentences that some document supports, for each chunk size, over
+    all summaries and by system.
     """
     texts = match_summaries(summaries, sources)
     model = load_support_scorer(scorer.name, scorer.argument)
     eids = {summary.eid for summary in texts}
-    used: list[Cluster] = [cluster for cluster in sources if cluster.eid in eids]
-    count = progress(len(used) * len(sizes))
+    clusters: list[Cluster] = [cluster for cluster in sources if cluster.eid in eids]
+    count = progress(len(clusters) * len(sizes))
     by_size: dict[int, list[Support]] = {
-        size: list(model.supports(used, texts.records, max_words=size, on_cluster=count))
+        size: list(model.supports(clusters, texts.records, max_words=size, on_cluster=count))
         for size in sizes
     }
     systems = sorted({summary.system for summary in texts})
 
     def compare(system: str | None) -> Json:
         resampling = Resampling(rng=np.random.default_rng(seed))
-        chosen = {
+        supports_by_size = {
             size: [support for support in supports if system in {None, support.system}]
             for size, supports in by_size.items()
         }
-        compared = compare_chunk_sizes(chosen, resampling=resampling)
+        comparison = compare_chunk_sizes(supports_by_size, resampling=resampling)
         return {
-            "best": compared.best,
+            "best": comparison.best,
             "identified": [
                 {"max_words": size}
                 | figure(share, keep=COUNT_ONLY)
                 | {"excluded": share.n_excluded if isinstance(share, Estimate) else None}
-                for size, share in compared.identified.items()
+                for size, share in comparison.identified.items()
             ],
         }
 
     notes = list(bad_lines(sources, texts))
     if scorer.name == "embedding":
-        notes.append("a similarity has no label: a sentence counts where it is above 0.5")
+        notes.append("similarities have no labels: a sentence counts if its score exceeds 0.5")
     return {
-        "n": len(used),
+        "n": len(clusters),
         **compare(None),
         "systems": {system: compare(system) for system in systems},
         "notes": notes,
@@ -101,7 +101,7 @@ def check_oracle(
 ) -> Json:
     """Return the JSON of ``fairness oracle``.
 
-    It compares pseudo-summaries of one value's documents with ones that keep the source's shares.
+    It compares pseudo-summaries of documents of one value with ones that keep the source shares.
     """
     corpus = label_corpus(sources.records, attribute=attribute, bins=bins)
     pseudo = pseudo_summaries(corpus, n_documents=n_documents, rng=np.random.default_rng(seed))
@@ -110,7 +110,7 @@ def check_oracle(
     if output is not None:
         write_records(output, pseudo)
     usable = replace(corpus, sets=tuple(s for s in corpus.sets if s.exclusion is None))
-    report = _measured(usable, sources.records, pseudo, scorer=scorer, seed=seed, progress=progress)
+    report = _measure(usable, sources.records, pseudo, scorer=scorer, seed=seed, progress=progress)
     excluded = Counter(s.exclusion for s in corpus.sets if s.exclusion is not None)
     changes = compare_with_baseline([rows_of_report(report)], baseline="balanced", seed=seed)
     return {
@@ -129,7 +129,7 @@ def check_oracle(
     }
 
 
-def _measured(
+def _measure(
     corpus: LabelledCorpus,
     sources: Sequence[Cluster],
     summaries: Sequence[Summary],
@@ -138,7 +138,7 @@ def _measured(
     seed: int,
     progress: Progress,
 ) -> Json:
-    """Return the JSON of the measures that `scorer` serves."""
+    """Return the JSON of the measures that use `scorer`."""
     if scorer.name not in SUPPORT_SCORERS:
         scores, name = value_scores_of(corpus, summaries, scorer, progress)
         shares = ProportionalOptions(scorer=name, seed=seed)

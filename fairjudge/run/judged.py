@@ -1,4 +1,4 @@
-"""Results of judging by aspect: findings in sentences, and JSON."""
+"""Results of judging by aspect, as sentences and JSON."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def _of_first_judge(rows: Sequence[_Row]) -> list[_Row]:
 class AspectReport:
     """Results for one aspect; each part is computed on first use.
 
-    ``seed`` is that of the bootstrap by which systems are told apart.
+    ``seed`` is the random seed of the bootstrap that compares systems.
     """
 
     outcome: JudgeOutcome
@@ -53,7 +53,7 @@ class AspectReport:
 
     @cached_property
     def leaderboard(self) -> Leaderboard | None:
-        """The systems by the judge, or by the jury where there is one; None without judgements."""
+        """The leaderboard by the judge, or by the jury if there is one; None without judgements."""
         outcome = self.outcome
         rows = _of_first_judge(outcome.ratings)
         if not rows:
@@ -63,13 +63,13 @@ class AspectReport:
 
     @cached_property
     def derived(self) -> tuple[Leaderboard, ...]:
-        """The leaderboards of what checklists say under other protocols."""
+        """The leaderboards of judgements derived from checklists, by protocol."""
         rows = _of_first_judge(self.outcome.derived)
         return leaderboards(rows, seed=self.seed)
 
     @property
     def ranks(self) -> Mapping[str, tuple[int, int]]:
-        """The best and the worst rank that each system may have; see `Standing`."""
+        """The best and the worst possible rank of each system; see `Standing`."""
         standings = self.leaderboard.standings if self.leaderboard else ()
         return {
             standing.score.system: standing.ranks
@@ -101,7 +101,7 @@ class AspectReport:
 
     @cached_property
     def stability(self) -> dict[str, Any] | None:
-        """Stability over repeats (`stability_report`); None where no item has two scores."""
+        """Stability over repeats (`stability_report`); None if no item has two scores."""
         from fairjudge.auditing.stability import stability_report
 
         ratings = self.outcome.ratings
@@ -109,12 +109,12 @@ class AspectReport:
             return None
         try:
             return stability_report(self.outcome.judgements)
-        except InputError:  # each item was asked several times, and none was scored twice
+        except InputError:  # items were judged repeatedly, but none was scored twice
             return None
 
     @property
     def board(self) -> Board:
-        """The leaderboard with the context from which findings are made."""
+        """The leaderboard with the context that findings need."""
         outcome = self.outcome
         scores = [score for score in outcome.scores if score.ranked and score.n_clusters]
         ranked = [score.system for score in scores]
@@ -141,9 +141,9 @@ class AspectReport:
         return board_findings(self.board)
 
     def to_json(self) -> dict[str, Any]:
-        """Return findings and figures."""
+        """Return findings and results as JSON."""
         outcome, plan = self.outcome, self.outcome.plan
-        mixed = outcome.without_probabilities
+        reason_counts = outcome.without_probabilities
         boards = {board.protocol: board for board in self.derived}
         rows = _of_first_judge(outcome.derived)
         derived = {
@@ -161,7 +161,7 @@ class AspectReport:
             "n_judgements": len(outcome.judgements),
             "n_unscored": outcome.n_unscored,
             "missing": outcome.missing.to_json(),
-            **({"without_probabilities": mixed} if mixed else {}),
+            **({"without_probabilities": reason_counts} if reason_counts else {}),
             "systems": {
                 score.system: score.to_json()
                 | _mean_interval(self.leaderboard, score.system)
@@ -178,7 +178,7 @@ class AspectReport:
 
 
 def _mean_interval(board: Leaderboard | None, system: str) -> dict[str, Any]:
-    """Return the confidence interval of a system's mean, which resamples clusters."""
+    """Return the confidence interval of a system's mean, by resampling clusters."""
     means = {standing.score.system: standing.mean for standing in board.standings} if board else {}
     if system not in means:
         return {"mean_interval": None}
@@ -189,13 +189,13 @@ def _mean_interval(board: Leaderboard | None, system: str) -> dict[str, Any]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JudgeReport:
-    """The results of a judge's run; several ``aspects`` where they were judged together."""
+    """The results of a judge's run; several ``aspects`` if they were judged together."""
 
     outcome: JudgeOutcome
     aspects: tuple[AspectReport, ...]
 
     def to_dict(self) -> dict[str, Any]:
-        """Return what ``fairjudge judge --json`` writes."""
+        """Return the JSON of ``fairjudge judge --json``."""
         outcome, aspects = self.outcome, [aspect.to_json() for aspect in self.aspects]
         return with_schema(
             {

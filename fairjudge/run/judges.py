@@ -1,4 +1,4 @@
-"""Making judges and fallback judges from options."""
+"""Make judges and fallback judges from options."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ from fairjudge.protocols import PROTOCOLS
 from fairjudge.run.material import first_template, prompt_variants
 from fairjudge.scales import Scale, load_scale
 
-_NOT_TOGETHER = "--together needs a model that writes its verdicts: --backend"
+_NOT_TOGETHER = "--together requires an LLM judge: pass one with --backend"
 
 
 def make_judge(
@@ -46,15 +46,15 @@ def make_judge(
     tasks: Iterable[JudgeTask] = (),
     first: Models | None = None,
 ) -> Judge:
-    """Return the judge for `plan`; `tasks` are needed to batch questions to one summary.
+    """Return the judge for `plan`; with `tasks`, questions on one summary can be batched.
 
-    `first` are the models of the first judge of a cascade with a guarantee.
+    `first` has the models of the first judge of a cascade with a guarantee.
     """
     if options.together:
-        return _together(models, options, tasks)
+        return _joint_judge(models, options, tasks)
     variants = prompt_variants(options, plan)
     if options.cascade is not None:
-        _asked_once(options, variants)
+        _reject_repeats(options, variants)
     if models.llm is None:
         check_without_llm(options, plan)
         by_entailment = plan.aspect == BALANCE and models.entailment is not None
@@ -66,30 +66,32 @@ def make_judge(
         if isinstance(cascade, GuaranteedThreshold):
             if first is None:
                 raise ConfigurationError(
-                    "a cascade with a guarantee needs the models of its first judge"
+                    "a cascade with a guarantee requires the models of its first judge"
                 )
-            cheap = make_judge(first, first_options(options, cascade), plan=plan)
-            cascade.check(cheap)
-            return GuaranteedCascade(first=cheap, judge=judge, guarantee=cascade)
+            first_judge = make_judge(first, first_options(options, cascade), plan=plan)
+            cascade.check(first_judge)
+            return GuaranteedCascade(first=first_judge, judge=judge, guarantee=cascade)
         scorer = options.cascade_scorer
         return _cascade(models, judge, plan=plan, thresholds=cascade, scorer=scorer)
     return _llm_judge(models.llm, options, plan=plan, tasks=tasks, variants=variants)
 
 
 def check_without_llm(options: JudgeOptions, plan: JudgingPlan) -> None:
-    """Reject what the local backend cannot judge, before its models are loaded."""
+    """Reject options that the local backend does not support, before its models are loaded."""
     if options.together:
         raise ConfigurationError(_NOT_TOGETHER)
-    _asked_once(options, prompt_variants(options, plan))
+    _reject_repeats(options, prompt_variants(options, plan))
     if PROTOCOLS[plan.protocol].listwise:
-        raise ConfigurationError("--protocol ranking needs an LLM: give one by --backend")
+        raise ConfigurationError("--protocol ranking needs an LLM: pass one with --backend")
     if options.prompt or options.scale or options.rule:
-        raise ConfigurationError("--rule, --prompt and --scale need an LLM: give one by --backend")
+        raise ConfigurationError(
+            "--rule, --prompt and --scale need an LLM: pass one with --backend"
+        )
     check_local_aspect(plan.aspect)
     is_whole = plan.text_unit == "summary" and not PROTOCOLS[plan.protocol].yes_no
     if plan.aspect == BALANCE and not is_whole:
         raise ConfigurationError(
-            "without an LLM balance is of whole summaries, by --protocol likert or pairwise"
+            "without an LLM, balance needs whole summaries and --protocol likert or pairwise"
         )
 
 
@@ -106,12 +108,14 @@ def _llm_judge(
     criterion = criterion_of(plan, options)
     if llm.decides is not None:
         if variants:
-            raise ConfigurationError("--prompt-variants need a model that writes its verdict")
+            raise ConfigurationError("--prompt-variants requires an LLM judge")
         return decision_judge(llm.decides, llm.target, criterion, tasks=tasks)
-    worded = {name: replace(criterion, template=variant) for name, variant in variants.items()}
+    criteria_by_variant = {
+        name: replace(criterion, template=variant) for name, variant in variants.items()
+    }
     return LlmJudge(
-        criterion=next(iter(worded.values()), criterion),
-        variants=worded,
+        criterion=next(iter(criteria_by_variant.values()), criterion),
+        variants=criteria_by_variant,
         samples=options.samples,
         token_probabilities=options.token_probabilities,
         **_settings(llm, options),
@@ -119,7 +123,7 @@ def _llm_judge(
 
 
 def _settings(llm: Llm, options: JudgeOptions) -> dict[str, Any]:
-    """Return the arguments of every judge that writes: its model, and how that is sampled."""
+    """Return the arguments of every LLM judge: its model and sampling settings."""
     sampling = {"temperature": options.sampling_temperature, **llm.sampling}
     return {"backend": llm.backend, "target": llm.target, **sampling}
 
@@ -138,7 +142,7 @@ def stated_criteria(options: JudgeOptions) -> dict[str, JointCriterion]:
     }
 
 
-def _together(models: Models, options: JudgeOptions, tasks: Iterable[JudgeTask]) -> Judge:
+def _joint_judge(models: Models, options: JudgeOptions, tasks: Iterable[JudgeTask]) -> Judge:
     criteria = stated_criteria(options)
     if models.llm is None or models.llm.decides is not None:
         raise ConfigurationError(_NOT_TOGETHER)
@@ -146,21 +150,21 @@ def _together(models: Models, options: JudgeOptions, tasks: Iterable[JudgeTask])
     return JointJudge(criteria=criteria, items=tasks_by_item(tasks), **settings)
 
 
-def _asked_once(options: JudgeOptions, variants: Mapping[str, Template]) -> None:
+def _reject_repeats(options: JudgeOptions, variants: Mapping[str, Template]) -> None:
     """Reject --repeats and --prompt-variants for judges that are deterministic."""
-    options_given = {"--repeats": options.repeats > 1, "--prompt-variants": bool(variants)}
-    for option in (name for name, is_given in options_given.items() if is_given):
-        why = "does not go with --cascade" if options.cascade else "needs an LLM: give a --backend"
-        raise ConfigurationError(f"{option} {why}; a local scorer gives one verdict every time")
+    excluded_options = {"--repeats": options.repeats > 1, "--prompt-variants": bool(variants)}
+    for option in (name for name, is_given in excluded_options.items() if is_given):
+        reason = "does not go with --cascade" if options.cascade else "needs an LLM (--backend)"
+        raise ConfigurationError(f"{option} {reason}; a local scorer is deterministic")
 
 
 def _structured_judge(llm: Llm, options: JudgeOptions, plan: JudgingPlan) -> Judge:
     """Return the judge for rankings or checklists, which have their own prompt and reply format.
 
-    Options that do not apply to them raise `ConfigurationError`.
+    Options that cannot be combined with them raise `ConfigurationError`.
     """
     protocol, listwise = plan.protocol, PROTOCOLS[plan.protocol].listwise
-    options_given = {
+    excluded_options = {
         "--rule": options.rule,
         "--prompt": options.prompt,
         "--scale": options.scale,
@@ -168,10 +172,10 @@ def _structured_judge(llm: Llm, options: JudgeOptions, plan: JudgingPlan) -> Jud
         "--samples": options.samples > 1,
         "--fallback": listwise and options.fallback != "none",
     }
-    for option in (name for name, value in options_given.items() if value):
+    for option in (name for name, value in excluded_options.items() if value):
         raise ConfigurationError(f"{option} does not go with --protocol {protocol}")
     if llm.decides is not None:
-        raise ConfigurationError(f"a {protocol} is written: a decision model cannot give one")
+        raise ConfigurationError(f"a decision model cannot write a {protocol}: use an LLM")
     if listwise:
         return RankingJudge(aspect=plan.aspect, **_settings(llm, options))
     form = FORMS[plan.aspect]
@@ -184,40 +188,40 @@ def _cascade(
     models: Models, judge: Judge, *, plan: JudgingPlan, thresholds: Thresholds, scorer: Fallback
 ) -> Judge:
     if PROTOCOLS[plan.protocol].paired:
-        raise ConfigurationError("--cascade routes single summaries; pairs have no threshold")
-    local = make_fallback(models, scorer, aspect=plan.aspect)
-    if local is None:
+        raise ConfigurationError("--cascade only applies to single summaries, not to pairs")
+    local_scorer = make_fallback(models, scorer, aspect=plan.aspect)
+    if local_scorer is None:
         raise ConfigurationError("--cascade needs a local scorer: embedding or entailment")
     low, high = thresholds
-    return CascadeJudge(first=local, judge=judge, low=low, high=high)
+    return CascadeJudge(first=local_scorer, judge=judge, low=low, high=high)
 
 
 def first_options(options: JudgeOptions, guarantee: GuaranteedThreshold) -> JudgeOptions:
     """Return the options of the first judge with which the guarantee was fitted."""
-    plan, stated = options.plan(), guarantee.signature_parts
+    plan, signature_parts = options.plan(), guarantee.signature_parts
     if (plan.aspect, plan.protocol) != (guarantee.aspect, guarantee.protocol):
         raise ConfigurationError(
             f"the guarantee is for {guarantee.aspect} by {guarantee.protocol}, not for "
             f"{plan.aspect} by {plan.protocol}"
         )
     if guarantee.threshold is None:
-        raise ConfigurationError("the guarantee keeps no answer: judge without --cascade")
-    if "judge" not in stated:
+        raise ConfigurationError("the guarantee accepts no answer: judge without --cascade")
+    if "judge" not in signature_parts:
         raise ConfigurationError(
-            f"{guarantee.judge!r}, which has the guarantee, cannot be asked here: fit it on "
+            f"the judge of the guarantee, {guarantee.judge!r}, cannot be run here: fit it on "
             "judgements by 'fairjudge judge' with one prompt"
         )
     return replace(
         options,
         cascade=None,
-        temperature=float(stated.get("temperature", 0.0)),
-        samples=int(stated.get("samples", 1)),
-        token_probabilities=stated.get("score") == "token_probabilities",
+        temperature=float(signature_parts.get("temperature", 0.0)),
+        samples=int(signature_parts.get("samples", 1)),
+        token_probabilities=signature_parts.get("score") == "token_probabilities",
     )
 
 
 def criterion_of(plan: JudgingPlan, options: JudgeOptions) -> Criterion:
-    """Return prompt and scale of `plan`: the user's, else the built-in ones."""
+    """Return the criterion (prompt and scale) of `plan`: the user's, or the built-in one."""
     scale = load_scale(options.scale) if options.scale else None
     if options.rule is None and not (options.prompt and scale):
         per_answer = plan.reference_unit == "qa_pair"
@@ -235,7 +239,7 @@ def criterion_of(plan: JudgingPlan, options: JudgeOptions) -> Criterion:
 
 
 def scale_range(judge: Judge, plan: JudgingPlan) -> tuple[float, float]:
-    """Return the lowest and the highest value that `judge` can give a system."""
+    """Return the lowest and the highest score of a system by `judge`."""
     protocol = PROTOCOLS[plan.protocol]
     if protocol.graded and isinstance(judge, LlmJudge):
         return range_of(judge.criterion.scale)
@@ -243,7 +247,7 @@ def scale_range(judge: Judge, plan: JudgingPlan) -> tuple[float, float]:
 
 
 def range_of(scale: Scale) -> tuple[float, float]:
-    """Return the lowest and the highest value of a scale of numbers."""
+    """Return the lowest and the highest value of a numeric scale."""
     values = [level.value for level in scale.levels if isinstance(level.value, int | float)]
     return min(values), max(values)
 
@@ -256,10 +260,10 @@ def make_fallback(models: Models, fallback: Fallback, *, aspect: str) -> Judge |
 
 
 def _support(models: Models, fallback: Literal["entailment", "embedding"]) -> Support:
-    """Return a local scorer: the trained models, unless another entailment model is named."""
-    other = models.entailment if fallback == "entailment" else None
-    if other is not None:
-        return EntailmentSupport(classifier=other)
+    """Return a local scorer: the trained models, unless another entailment model is set."""
+    classifier = models.entailment if fallback == "entailment" else None
+    if classifier is not None:
+        return EntailmentSupport(classifier=classifier)
     trained, embedder = models.trained, models.embedder
     if fallback == "embedding":
         return TrainedSupport(models=trained, embedder=embedder, name=models.local_name)

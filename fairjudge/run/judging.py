@@ -51,7 +51,7 @@ from fairjudge.scores.ratings import Rating, n_summaries_scored
 from fairjudge.text.usable import ArticleLeftOut
 
 _ENDS = "finished"
-"""Rows with the judge's signature and scale of each start that finished the run."""
+"""Rows with the judge's signature and scale, one per start that finished the run."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,15 +60,14 @@ class JudgeOutcome(RunOutcome):
 
     ``judgements`` may be read from the run at each access; ``scores`` (with values in
     ``scale_range``) are computed from ``ratings``. ``without_tasks`` are the clusters with nothing
-    to judge; because of them at least ``n_missing`` judgements are missing, by aspect
-    ``n_missing_of``. ``derived`` are judgements derived from checklists under other protocols,
-    written after ``judgements``. ``references`` are the clusters to judge against, for checklists
-    and balance; ``cited`` are the summaries that cite articles. ``articles_left_out`` have no news
-    and are in no prompt. ``n_left`` tasks are left for a later start by ``limit``. ``costs`` are
-    those of each judge that called a language model, over all starts.
+    to judge; at least ``n_missing`` judgements are missing because of them (``n_missing_of`` by
+    aspect). ``derived`` are judgements derived from checklists for other protocols. ``references``
+    are the clusters to judge against, for checklists and balance; ``cited`` are the summaries that
+    cite articles. ``articles_left_out`` are unusable and in no prompt. ``n_left`` tasks are
+    beyond ``limit``. ``costs`` has the cost of each LLM judge over all starts of the run.
     """
 
-    judgements: Sequence[Judgement] = field(repr=False)  # asyncio puts results into words
+    judgements: Sequence[Judgement] = field(repr=False)  # asyncio calls repr() on results
     ratings: Sequence[Rating] = field(repr=False)
     scores: tuple[SystemScore, ...]
     scale_range: tuple[float, float]
@@ -86,7 +85,7 @@ class JudgeOutcome(RunOutcome):
 
     @property
     def cost(self) -> Cost | None:
-        """Total cost of all judges; None where no language model was called."""
+        """Total cost of all judges; None if no language model was called."""
         spent = total_cost(cost.spent for cost in self.costs)
         if spent is None or len(self.costs) == 1:
             return self.costs[0] if self.costs else None
@@ -131,7 +130,7 @@ class JudgeOutcome(RunOutcome):
 
     @property
     def without_probabilities(self) -> Mapping[str, int]:
-        """Scores that do not come from the token probabilities asked for, by the reason why."""
+        """Counts of scores without the requested token probabilities, by reason."""
         return without_probabilities(self.ratings)
 
     @property
@@ -151,28 +150,28 @@ async def judge_material(
 
     A task whose call or reply fails is unscored; it raises no error.
     """
-    opened = open_run(
+    run_store = open_run(
         run_folder,
         command="judge",
         model=model,
         identity={**material.identity(), "model": model.identity()},
     )
-    finished = _finished(material, model=model, opened=opened)
-    if finished is not None:
-        return finished
+    finished_outcome = _finished_outcome(material, model=model, run_store=run_store)
+    if finished_outcome is not None:
+        return finished_outcome
     options, plan, tasks = material.options, material.plan, material.tasks
-    alone = {
+    local_only_options = {
         "--together": options.together,
         "--paraphrase": options.paraphrases,
         "--cascade with a guarantee": isinstance(options.cascade, GuaranteedThreshold),
     }
-    option = next((name for name, is_given in alone.items() if is_given), None)
+    option = next((name for name, is_given in local_only_options.items() if is_given), None)
     if model.engine != "local" and option is not None:
-        raise ConfigurationError(f"{option} works in one process: leave out --engine")
-    async with _opened(model, options) as (models, first):
+        raise ConfigurationError(f"{option} cannot be combined with --engine ray")
+    async with _open_judge_models(model, options) as (models, first):
         judge = make_judge(models, options, plan=plan, tasks=tasks, first=first)
         span = scale_range(judge, plan)
-        with opened as run:
+        with run_store as run:
             book = JudgementBook(run, tasks)
             spent = await _judge(book, material, judge, model, (models, first), progress=progress)
             if book.is_finished:
@@ -185,21 +184,21 @@ async def _judge(
     material: Material,
     judge: Judge,
     model: Model,
-    opened: tuple[Models, Models | None],
+    judge_models: tuple[Models, Models | None],
     *,
     progress: Progress,
 ) -> RunCost | None:
     """Judge the pending tasks of `book`, in this process or on a Ray cluster."""
     options, plan, advance = material.options, material.plan, progress(len(material.tasks))
-    models, first = opened
+    models, first = judge_models
 
     def cost() -> RunCost | None:
-        own, cheap = models.cost(), None if first is None else first.cost()
-        spent = total_cost((own, cheap))
-        if spent is None or own is None or cheap is None:
+        main_cost, first_cost = models.cost(), None if first is None else first.cost()
+        spent = total_cost((main_cost, first_cost))
+        if spent is None or main_cost is None or first_cost is None:
             return spent
-        # The budget is one for both, and counts the calls and the cost of either.
-        return replace(spent, n_calls=own.n_calls, cost_usd=own.cost_usd)
+        # Both share one budget, which counts the calls and the cost of both.
+        return replace(spent, n_calls=main_cost.n_calls, cost_usd=main_cost.cost_usd)
 
     if model.engine == "ray":
         from fairjudge.run.ray_engine import judge_on_ray
@@ -220,7 +219,7 @@ async def _judge(
 
 
 @asynccontextmanager
-async def _opened(
+async def _open_judge_models(
     model: Model, options: JudgeOptions
 ) -> AsyncIterator[tuple[Models, Models | None]]:
     """Open the models of the judge, and those of the first judge of a cascade with a guarantee.
@@ -231,12 +230,12 @@ async def _opened(
         async with open_models(model) as models:
             yield models, None
         return
-    first_options(options, options.cascade)  # refuses before anything is opened
-    cheap = model_from_signature(model, options.cascade.signature_parts)
-    check_priced((cheap, model))
+    first_options(options, options.cascade)  # raises before models are opened
+    first_model = model_from_signature(model, options.cascade.signature_parts)
+    check_priced((first_model, model))
     async with (
         open_models(model) as models,
-        open_models(cheap) as first,
+        open_models(first_model) as first,
     ):
         yield models, first
 
@@ -248,11 +247,13 @@ def check_priced(models: Iterable[Model]) -> None:
             model.budget.check_priced(model.llm)
 
 
-def _finished(material: Material, *, model: Model, opened: RunStore) -> JudgeOutcome | None:
+def _finished_outcome(
+    material: Material, *, model: Model, run_store: RunStore
+) -> JudgeOutcome | None:
     """Return the outcome of a finished run, else None."""
-    if not opened.may_contain(_ENDS):
+    if not run_store.may_contain(_ENDS):
         return None
-    with opened as run, reject_foreign_rows(run):
+    with run_store as run, reject_foreign_rows(run):
         ends = list(run.read(_ENDS))
         if not ends or not (book := JudgementBook(run, material.tasks)).is_finished:
             return None

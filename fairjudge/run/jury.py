@@ -1,4 +1,4 @@
-"""Judge by one model or by a jury; all members' verdicts are kept beside the jury's."""
+"""Judge by one model or by a jury; the verdicts of all members are kept."""
 
 from __future__ import annotations
 
@@ -60,8 +60,8 @@ async def judge_by(
     """Judge the tasks of `material` by one model, or by several as a jury; see `judge_material`.
 
     The members of a jury judge one after the other, each in its own run folder, ``member-<n>`` in
-    the jury's. The jury's rows precede theirs, and the outcome's scores are the jury's. All share
-    the budget of the first member: items that are not judged when it ends are unscored.
+    the jury's. The jury's judgements come first, and the scores are the jury's. All members share
+    the budget of the first: items not judged when it is spent are unscored.
     """
     systems = [summary.system for summary in material.written]
     for member in models:
@@ -90,10 +90,10 @@ async def judge_by(
             await judge_material(
                 material,
                 model=member,
-                run_folder=folder.path / f"member-{place}",
+                run_folder=folder.path / f"member-{number}",
                 progress=progress,
             )
-            for place, member in enumerate(members, 1)
+            for number, member in enumerate(members, 1)
         ]
     return _outcome_of_jury(outcomes, rule=rule, run=folder.display_name)
 
@@ -122,14 +122,14 @@ def _outcome_of_jury(
 
 
 def check_members(models: Sequence[Model], options: JudgeOptions) -> None:
-    """Reject models that cannot judge together, and one of unknown price where cost is limited."""
+    """Reject invalid combinations of models, and unknown prices if the cost is limited."""
     names = [member.target for member in models]
     if len(models) > 1 and options.together:
-        raise ConfigurationError("--together takes one --backend: a jury judges one aspect a run")
+        raise ConfigurationError("--together needs one --backend: a jury judges one aspect per run")
     if len(models) > 1 and isinstance(options.cascade, GuaranteedThreshold):
-        raise ConfigurationError("--cascade with a guarantee takes one --backend, the better judge")
+        raise ConfigurationError("--cascade with a guarantee needs one --backend, the better judge")
     if len(set(names)) < len(names):
-        raise ConfigurationError(f"a jury needs different judges; given were {', '.join(names)}")
+        raise ConfigurationError(f"a jury needs different judges, not {', '.join(names)}")
     check_priced([member.with_budget(models[0].budget) for member in models])
 
 
@@ -147,7 +147,7 @@ def _row(members: Sequence[Judgement], rule: JuryRule) -> Judgement:
         for row in members
     }
     verdict = jury(values, rule=rule)
-    # The most frequent reason, the first member's among equals.
+    # The most frequent reason; in a tie, that of the first member.
     reason = Counter(str(row.unscored) for row in members).most_common(1)[0][0]
     fields: dict[str, Any] = {
         **_item(first),
@@ -166,8 +166,8 @@ def _row(members: Sequence[Judgement], rule: JuryRule) -> Judgement:
     reasons = {row.judge: row.without_probabilities for row in members if row.unscored is None}
     if derived_from := (first.model_extra or {}).get("derived_from"):
         fields["derived_from"] = derived_from
-    if why := "; ".join(f"{judge}: {reason}" for judge, reason in reasons.items() if reason):
-        fields["without_probabilities"] = why
+    if text := "; ".join(f"{judge}: {reason}" for judge, reason in reasons.items() if reason):
+        fields["without_probabilities"] = text
     return Judgement.model_validate(fields)
 
 
@@ -180,10 +180,10 @@ def _item(row: Judgement) -> dict[str, Any]:
 
 
 def _mean_probabilities(members: Sequence[Judgement]) -> Mapping[str, float] | None:
-    """Return the mean of the scored members' distributions, where all of them have one."""
-    scored = [row.probabilities for row in members if row.unscored is None]
-    distributions = [distribution for distribution in scored if distribution is not None]
-    if not distributions or len(distributions) < len(scored):
+    """Return the mean distribution of the candidates members; None unless all of them have one."""
+    candidates = [row.probabilities for row in members if row.unscored is None]
+    distributions = [distribution for distribution in candidates if distribution is not None]
+    if not distributions or len(distributions) < len(candidates):
         return None
     n = len(distributions)
     return {

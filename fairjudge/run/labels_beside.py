@@ -1,4 +1,4 @@
-"""The next command after judging, with the file of labels beside the summaries, if any."""
+"""The next command after judging, with the labels in the summaries' folder, if any."""
 
 from __future__ import annotations
 
@@ -22,20 +22,20 @@ _NAMES = ("labels.jsonl", "labels.csv")
 
 
 def note_on_labels(references: Path, summaries: Sequence[Path], options: JudgeOptions) -> str:
-    """Return why labels beside the data are too few to validate the judge's ranks; "" if not."""
-    _, labels = _labels_beside(*summaries, references)
+    """Return why the labels next to the data are too few to validate ranks; "" if enough."""
+    _, labels = _find_labels(*summaries, references)
     aspects = {plan.aspect for plan in options.plans()}
     return ranking_obstacle(label for label in labels if label.aspect in aspects)
 
 
-def _labels_beside(*files: Path) -> tuple[Path | None, Sequence[Label]]:
-    """Return the first file of labels beside `files`, and its labels; None without a usable one."""
+def _find_labels(*files: Path) -> tuple[Path | None, Sequence[Label]]:
+    """Return the first usable file of labels next to `files` (or None), and its labels."""
     folders = dict.fromkeys(path.parent for path in files)
     paths = (folder / name for folder in folders for name in _NAMES)
     path = next((path for path in paths if path.is_file()), None)
     try:
         return path, read_labels(path, skip_bad=True).records if path else ()
-    except FairJudgeError:  # calibrate reports what is wrong with it
+    except FairJudgeError:  # calibrate reports the error
         return None, ()
 
 
@@ -44,7 +44,7 @@ def next_of_judging(
 ) -> NextCommand:
     """Return the command that calibrates the judgements in `output`."""
     plans = options.plans()
-    path, labels = _labels_beside(*summaries, references, output)
+    path, labels = _find_labels(*summaries, references, output)
     data = Data(
         folder=output.parent,
         references=references,

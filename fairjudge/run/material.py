@@ -42,7 +42,7 @@ Sources: TypeAlias = Loaded[Reference] | Loaded[Cluster]
 
 
 def first_template(options: JudgeOptions, plan: JudgingPlan) -> Template:
-    """Return the prompt: the user's, that of their rule, or else the built-in one."""
+    """Return the prompt: the user's, that of the user's rule, or the built-in one."""
     if options.prompt is not None:
         return load_template_file(options.prompt)
     if options.rule is not None:
@@ -52,12 +52,12 @@ def first_template(options: JudgeOptions, plan: JudgingPlan) -> Template:
 
 
 def prompt_variants(options: JudgeOptions, plan: JudgingPlan) -> dict[str, Template]:
-    """Return the prompts that every item is judged by, by name; empty where there is one.
+    """Return the prompts with which every item is judged, by name; empty if there is only one.
 
     Raises
     ------
     ConfigurationError
-        If there are not as many, two have one name, or the protocol has no single prompt.
+        If there are fewer prompts, two have the same name, or the protocol has no variants.
     """
     if options.prompt_variants == 1 and not options.paraphrases:
         return {}
@@ -70,7 +70,7 @@ def prompt_variants(options: JudgeOptions, plan: JudgingPlan) -> dict[str, Templ
             f"a {plan.protocol} has one prompt: --prompt-variants do not go with it"
         )
     if options.prompt_variants > 1 + len(WORDINGS):
-        raise ConfigurationError(f"--prompt-variants: there are {1 + len(WORDINGS)} of each prompt")
+        raise ConfigurationError(f"--prompt-variants: each prompt has {1 + len(WORDINGS)}")
     built_in: tuple[Template, ...] = ()
     first = first_template(options, plan)
     if options.prompt is None and options.rule is None:
@@ -79,22 +79,23 @@ def prompt_variants(options: JudgeOptions, plan: JudgingPlan) -> dict[str, Templ
         built_in = paraphrases[: options.prompt_variants - 1]
     elif options.prompt_variants > 1:
         raise ConfigurationError(
-            "--prompt-variants rewords the built-in prompts; give other wordings of your own "
-            "prompt by --paraphrase"
+            "--prompt-variants only applies to built-in prompts; pass wordings of your own prompt "
+            "with --paraphrase"
         )
-    own = map(load_template_file, options.paraphrases)
+    paraphrase_templates = map(load_template_file, options.paraphrases)
     templates = [
-        (f"{template.name}.v{template.version}", template) for template in (first, *built_in, *own)
+        (f"{template.name}.v{template.version}", template)
+        for template in (first, *built_in, *paraphrase_templates)
     ]
     names = [name for name, _ in templates]
     if len(set(names)) < len(names):
-        raise ConfigurationError(f"prompts need different names or versions; given: {names!r}")
+        raise ConfigurationError(f"prompts need different names or versions, not {names!r}")
     return dict(templates)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Material:
-    """Inputs of judging, read and checked."""
+    """The validated inputs of judging."""
 
     sources: Sources
     summaries: tuple[Loaded[Summary], ...]
@@ -105,16 +106,16 @@ class Material:
 
     @property
     def tasks(self) -> tuple[JudgeTask, ...]:
-        """The tasks of the first ``limit`` items; of all where there is none."""
+        """The tasks of the first ``limit`` items, or of all."""
         if self.limit is None:
             return self.every_task
         items = dict.fromkeys(map(_item, self.every_task))
-        first = set(islice(items, self.limit))
-        return tuple(task for task in self.every_task if _item(task) in first)
+        first_items = set(islice(items, self.limit))
+        return tuple(task for task in self.every_task if _item(task) in first_items)
 
     @property
     def n_left(self) -> int:
-        """Number of tasks that ``limit`` leaves for a later start."""
+        """Number of tasks beyond ``limit``, for a later start."""
         return len(self.every_task) - len(self.tasks)
 
     @property
@@ -124,7 +125,7 @@ class Material:
 
     @property
     def references(self) -> tuple[Cluster, ...]:
-        """Clusters or references to judge against, where judgements refer to them."""
+        """Clusters or references to judge against, if judgements refer to them."""
         needs_sources = self.plan.aspect == BALANCE or PROTOCOLS[self.plan.protocol].itemized
         return tuple(
             source for source in self.sources if needs_sources or isinstance(source, Reference)
@@ -132,9 +133,9 @@ class Material:
 
     def identity(self) -> dict[str, Any]:
         """Return the run's identity apart from its models: options and input hashes."""
-        options = replace(self.options, derive=())  # derives from what the run holds
+        options = replace(self.options, derive=())  # derived from the run's judgements
         return {
-            # own files by their content
+            # the user's files by content
             "options": {key: _by_content(value) for key, value in options.identity().items()},
             "references": digest(self.sources.records),
             "summaries": digest(self.written),
@@ -143,18 +144,18 @@ class Material:
     def not_judged(self) -> Counter[str]:
         """Count by cluster the judgements that are missing because there is nothing to judge.
 
-        A lower bound: as if the cluster had one question or one article.
+        A lower bound, which assumes one question or one article per cluster.
         """
         return sum((self.not_judged_on(plan) for plan in self.options.plans()), Counter())
 
     def articles_left_out(self) -> tuple[ArticleLeftOut, ...]:
-        """Return the articles of judged clusters that no prompt shows, where articles are shown."""
+        """Return the articles of judged clusters that are in no prompt, if prompts contain any."""
         if all(plan.needs_questions for plan in self.options.plans()):
             return ()
         aids_by_eid: dict[str, set[str]] = defaultdict(set)
         for task in self.tasks:
             aids = aids_by_eid[task.eid]
-            if not PROTOCOLS[task.protocol].itemized:  # checklists only name the outlets of theirs
+            if not PROTOCOLS[task.protocol].itemized:  # checklists only show names of outlets
                 aids.update(article.aid for article in task.articles)
         return articles_left_out(
             source
@@ -164,8 +165,10 @@ class Material:
 
     def not_judged_on(self, plan: JudgingPlan) -> Counter[str]:
         """Return the counts of `not_judged` for the aspect of `plan`."""
-        judged = {task.eid for task in self.every_task if task.aspect == plan.aspect}
-        n_summaries = Counter(summary.eid for summary in self.written if summary.eid not in judged)
+        judged_eids = {task.eid for task in self.every_task if task.aspect == plan.aspect}
+        n_summaries = Counter(
+            summary.eid for summary in self.written if summary.eid not in judged_eids
+        )
         n_verdicts = PROTOCOLS[plan.protocol].n_verdicts
         return Counter({eid: n_verdicts(n) for eid, n in n_summaries.items()})
 
@@ -178,7 +181,7 @@ def read_material(
     skip_bad: bool,
     limit: int | None = None,
 ) -> Material:
-    """Read references (clusters, where no questions are needed) and summaries, and check them.
+    """Read references (clusters, if no questions are needed) and summaries, and check them.
 
     Raises
     ------
@@ -204,23 +207,23 @@ def check_material(
 ) -> Material:
     """Match `summaries` with `sources` and cut the work into tasks; see `read_material`.
 
-    With `limit` the tasks are those of the first `limit` items (a summary, pair or ranking, or a
-    unit of one). The run's identity does not depend on it.
+    With `limit`, the tasks are those of the first `limit` items (a summary, pair or ranking, or a
+    unit of one). The run's identity does not depend on the limit.
     """
     plans = options.plans()
     files = tuple(match_summaries(file, sources) for file in summaries)
     check_distinct(files)
     records = tuple(summary for file in files for summary in file)
-    once = joint_tasks(
+    single_tasks = joint_tasks(
         [
             plan_tasks(sources.records, records, plan, split_sentences=sentence_texts)
             for plan in plans
         ]
     )
     names = () if options.together else tuple(prompt_variants(options, plans[0]))
-    tasks = repeat_tasks(once, repeats=options.repeats, variants=names)
+    tasks = repeat_tasks(single_tasks, repeats=options.repeats, variants=names)
     if not tasks:
-        raise InputError(_why_nothing(plans[0], sources), path=sources.path)
+        raise InputError(_reason_without_tasks(plans[0], sources), path=sources.path)
     return Material(
         sources=sources,
         summaries=files,
@@ -244,18 +247,18 @@ def _by_content(value: object) -> object:
     return hashlib.sha256(read_file(value)).hexdigest() if isinstance(value, Path) else value
 
 
-def _why_nothing(plan: JudgingPlan, sources: Sources) -> str:
+def _reason_without_tasks(plan: JudgingPlan, sources: Sources) -> str:
     if PROTOCOLS[plan.protocol].paired:
         return "nothing to judge: pairwise needs two systems' summaries of one cluster"
     if plan.needs_questions:
         with_questions = [
             source.eid for source in sources if getattr(source, "question_answers", ())
         ]
-        why = (
+        reason = (
             f"those with questions, such as {with_questions[0]!r}, have no summary"
             if with_questions
             else "in these references 'fairjudge build' found no points; where the local model "
             "built them, an LLM is needed (fairjudge build --backend provider:model)"
         )
-        return f"nothing to judge: no cluster with a summary has questions; {why}"
+        return f"nothing to judge: no cluster with a summary has questions; {reason}"
     return "nothing to judge: no cluster has both a summary and an article with content"

@@ -1,4 +1,4 @@
-"""Cost estimates: the real steps over a backend that sends nothing."""
+"""Cost estimates: run the real steps with a backend that sends no requests."""
 
 from __future__ import annotations
 
@@ -47,18 +47,18 @@ from fairjudge.scorers import large_package
 from fairjudge.text.counting import pluralize
 
 SECONDS_PER_CALL = 2.0
-"""Assumed duration of a request."""
+"""Assumed duration of a request, in seconds."""
 _AT_ONCE = 256
-"""Number of tasks rendered at once; more only take memory."""
+"""Number of tasks rendered concurrently; more would only use memory."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Plan:
     """Estimated calls of one model; ``cost_usd`` is None for an unknown price.
 
-    ``cached_input_tokens`` is the part of ``input_tokens`` in prefixes that an earlier request has
-    too. ``requests`` are those to be sent, by cache key. ``seconds`` is the estimated duration at
-    the model's concurrency. ``assumes`` are the assumptions behind the counts, in sentences.
+    ``cached_input_tokens`` is the part of ``input_tokens`` in prefixes shared with an earlier
+    request. ``requests`` are the requests to send, by cache key. ``seconds`` is the estimated
+    duration at the model's concurrency. ``assumes`` has the assumptions of the estimate.
     """
 
     model: str
@@ -98,7 +98,7 @@ def plan_judging(
 ) -> tuple[Plan, ...]:
     """Return the plan of ``fairjudge judge`` with these arguments, one per model.
 
-    The local scorer of a cascade is really run, since it decides which items are judged by a model.
+    The local scorer of a cascade is actually run, since it selects the items for the LLM.
     """
     material = read_material(references, summaries, options=options, skip_bad=skip_bad, limit=limit)
     if len(models) > 1:
@@ -138,22 +138,21 @@ def plan_building(
 ) -> tuple[tuple[Plan, ...], tuple[Reference, ...]]:
     """Return the plan of ``fairjudge build``, and simulated references.
 
-    Both are empty for the embedded default, which makes no calls. Every article is assumed to
-    answer every question; and since the questions that a filter will drop before the last step
-    cannot be known, none is dropped.
+    Both are empty for the local backend, which sends no requests. Every article is assumed to
+    answer every question, and no question is assumed to be dropped by a filter.
     """
     if model.llm is None:
         return (), ()
     loaded = read_clusters(clusters, skip_bad=skip_bad)
     check_any_usable(loaded)
-    undropped = replace(options.validity, max_largest_share=None, max_source_overlap=None)
-    settled = replace(options.with_defaults(llm=True), validity=undropped)
+    validity = replace(options.validity, max_largest_share=None, max_source_overlap=None)
+    resolved_options = replace(options.with_defaults(llm=True), validity=validity)
 
     async def build() -> tuple[tuple[Plan, ...], tuple[Reference, ...]]:
         async with planned(model) as (opened, planner):
-            builder = make_builder(opened, settled)
-            if settled.consolidation == "embedding":
-                # Each question has two groups of answers, so that none is dropped for lack of one.
+            builder = make_builder(opened, resolved_options)
+            if resolved_options.consolidation == "embedding":
+                # Two groups of answers per question, so that none is dropped for having one group.
                 consolidator = _TwoGroups()
                 builder = (
                     replace(builder, consolidator=consolidator)
@@ -166,10 +165,10 @@ def plan_building(
             ):
                 book = BuildBook(run, loaded.records)
                 await build_references(
-                    book, builder=builder, options=settled, concurrency=model.concurrency
+                    book, builder=builder, options=resolved_options, concurrency=model.concurrency
                 )
                 references = tuple(built.reference for built in book.built())
-            assumes = _building_assumes(settled, planner)
+            assumes = _building_assumes(resolved_options, planner)
             return (summed(planner, model, seconds_per_call, assumes=assumes),), references
 
     return run_to_end(build())
@@ -185,20 +184,20 @@ def plan_summaries(
     """Return the plan of ``fairjudge summarize`` with these arguments."""
     loaded = read_clusters(clusters, skip_bad=skip_bad)
     with planning(model) as planner, tempfile.TemporaryDirectory() as folder:
-        simulated = replace(model, planner=planner)
+        planned_model = replace(model, planner=planner)
         run = Path(folder) / "run"
-        run_to_end(summarize_loaded(loaded, options=options, model=simulated, run_folder=run))
+        run_to_end(summarize_loaded(loaded, options=options, model=planned_model, run_folder=run))
         return (summed(planner, model, SECONDS_PER_CALL, assumes=(SHORT,)),)
 
 
 class _TwoGroups:
-    """Groups answers alternately, so that no question is dropped for lack of a second group."""
+    """Groups answers alternately, so that no question is dropped for having one group."""
 
     async def group(
         self,
-        question: str,  # noqa: ARG002  # the port offers it
+        question: str,  # noqa: ARG002  # required by the port
         answers: Sequence[Answer],
-        articles: Sequence[Article],  # noqa: ARG002  # the port offers them
+        articles: Sequence[Article],  # noqa: ARG002  # required by the port
     ) -> Groups:
         """See `fairjudge.references.ports.Consolidator`."""
         numbers = range(len(answers))
@@ -227,11 +226,11 @@ def _judging_assumes(options: JudgeOptions) -> tuple[str, ...]:
 def _building_assumes(options: ResolvedBuildOptions, planner: PlanningBackend) -> tuple[str, ...]:
     assumptions = (READABLE, SHORT, "every article answers every question, once")
     if options.pipeline == "article":
-        returned = (
+        assumption = (
             "the model returns the requested number of questions; each that sources do not answer "
             "differently takes one call less"
         )
-        return (*assumptions, returned)
+        return (*assumptions, assumption)
     checks = sum(
         "diverse" in (request.response_schema or {}).get("properties", {})
         for request in planner.requests.values()
@@ -246,7 +245,7 @@ def _building_assumes(options: ResolvedBuildOptions, planner: PlanningBackend) -
 
 @asynccontextmanager
 async def planned(model: Model) -> AsyncIterator[tuple[Models, PlanningBackend]]:
-    """Open local models, with a counting backend in place of the language model."""
+    """Open local models, with a counting backend instead of the LLM."""
     with planning(model) as planner:
         async with open_models(replace(model, planner=planner)) as models:
             yield models, planner
@@ -254,7 +253,7 @@ async def planned(model: Model) -> AsyncIterator[tuple[Models, PlanningBackend]]
 
 @contextmanager
 def planning(model: Model) -> Iterator[PlanningBackend]:
-    """Yield the counting backend in place of `model`, with the cache that it would use."""
+    """Yield the counting backend that replaces `model`, with the model's cache."""
     cache = open_cache(model.cache_folder, store=model.address, warn=print_warning)
     try:
         yield PlanningBackend(cache=cache, secret=cache.secret())
@@ -268,7 +267,7 @@ def check_opens(*models: Model) -> None:
     Raises
     ------
     ConfigurationError
-        A key or a package is missing.
+        If an API key or a package is missing.
     """
     for model in models:
         if model.target == LOCAL_LARGE:
@@ -284,10 +283,10 @@ def summed(
     *,
     assumes: tuple[str, ...],
 ) -> Plan:
-    """Sum the counts of the backend that replaces `model`."""
+    """Return the plan with the counts of the backend that replaces `model`."""
     prices, target = model.price_list, model.llm
     if target is None:
-        raise ConfigurationError("the embedded default calls no model; there is nothing to plan")
+        raise ConfigurationError("the local backend sends no requests; there is nothing to plan")
     price = prices.price(target)
     usage = planner.usage(cached_from=DEFAULT_CACHED_FROM if price is None else price.cached_from)
     n_calls = len(planner.requests)

@@ -25,7 +25,7 @@ from fairjudge.judges.tasks import JudgingPlan, resolve_plan
 from fairjudge.options.models import Model
 from fairjudge.records.results import figure, to_json
 from fairjudge.records.spending import FILE
-from fairjudge.run.collecting import judge_planned
+from fairjudge.run.collecting import judge_audit_tasks
 from fairjudge.stats.intervals import wilson
 
 
@@ -51,7 +51,7 @@ async def order_report(
         *place_tasks(clusters, max_articles=max_articles),
         *shuffle_tasks(clusters, matched_summaries, n_shuffles=n_shuffles, seed=model.seed or 0),
     )
-    rows = await judge_planned(
+    rows = await judge_audit_tasks(
         tasks,
         plan=resolve_plan("faithfulness", protocol="likert"),
         model=model,
@@ -78,16 +78,16 @@ async def group_order_report(
     model: Model,
     progress: Progress,
 ) -> dict[str, Any]:
-    """Return the effect of the order of groups in a checklist on which of them are covered."""
+    """Return the effect of the order of groups in a checklist on their coverage."""
     if summaries is None:
-        raise ConfigurationError("the order of groups is measured on summaries: give --summaries")
+        raise ConfigurationError("the order of groups is measured on summaries: pass --summaries")
     sources = read_references(references, argument="references")
     matched_summaries = match_summaries(read_summaries(summaries), sources).records
     plan = resolve_plan("coverage", protocol="checklist")
     tasks = group_order_tasks(
         sources.records, matched_summaries, plan, n_orders=n_orders, groups_per_call=groups_per_call
     )
-    rows = await judge_planned(
+    rows = await judge_audit_tasks(
         tasks,
         plan=plan,
         model=model,
@@ -113,7 +113,7 @@ def _order_figures(rows: Sequence[Judgement], bias: OrderBias, *, aspect: str) -
 def check_checkable(aspect: str) -> None:
     """Reject aspects without metamorphic relations."""
     if aspect not in {"coverage", "faithfulness"}:
-        raise ConfigurationError(f"checks know coverage and faithfulness, not {aspect!r}")
+        raise ConfigurationError(f"checks need aspect coverage or faithfulness, not {aspect!r}")
 
 
 async def checks_report(
@@ -126,7 +126,7 @@ async def checks_report(
     model: Model,
     progress: Progress,
 ) -> dict[str, Any]:
-    """Return how often each metamorphic relation held."""
+    """Return the share of items that satisfy each metamorphic relation."""
     check_checkable(aspect)
     names: tuple[ProtocolName, ...] = ("pairwise", "likert")
     if aspect == "coverage":
@@ -134,12 +134,12 @@ async def checks_report(
     plans: dict[str, JudgingPlan] = {name: resolve_plan(aspect, protocol=name) for name in names}
     as_sources = read_references if plans["likert"].needs_questions else read_clusters
     sources = as_sources(references, argument="references", skip_bad=skip_bad)
-    matched = match_summaries(read_summaries(summaries, skip_bad=skip_bad), sources)
-    clusters, matched_summaries = sources.records, matched.records
-    checked = checks(clusters, matched_summaries, plans)
-    if not checked:
+    loaded_summaries = match_summaries(read_summaries(summaries, skip_bad=skip_bad), sources)
+    clusters, matched_summaries = sources.records, loaded_summaries.records
+    check_list = checks(clusters, matched_summaries, plans)
+    if not check_list:
         raise InputError(
-            "nothing to check: no summary has both text and evidence", path=matched.path
+            "nothing to check: no summary has both text and evidence", path=loaded_summaries.path
         )
     identity = {
         "audit": "checks",
@@ -147,9 +147,11 @@ async def checks_report(
         "clusters": digest(clusters),
         "summaries": digest(matched_summaries),
     }
-    judged = await _judge_checked(checked, plans, identity, run=run, model=model, progress=progress)
+    judgements = await _judge_checks(
+        check_list, plans, identity, run=run, model=model, progress=progress
+    )
     return {
-        "judge": next(iter(judged.values())).judge,
+        "judge": next(iter(judgements.values())).judge,
         "aspect": aspect,
         "checks": [
             {
@@ -161,13 +163,13 @@ async def checks_report(
                     {"item": item, "values": list(values)} for item, values in check_result.broken
                 ],
             }
-            for check_result in check_results(checked, judged)
+            for check_result in check_results(check_list, judgements)
         ],
     }
 
 
-async def _judge_checked(
-    checked: Iterable[Check],
+async def _judge_checks(
+    check_list: Iterable[Check],
     plans: Mapping[str, JudgingPlan],
     identity: Mapping[str, Any],
     *,
@@ -175,17 +177,21 @@ async def _judge_checked(
     model: Model,
     progress: Progress,
 ) -> dict[str, Judgement]:
-    """Judge the tasks of checks, a run a protocol; return their judgements by task."""
-    judged: dict[str, Judgement] = {}
-    own = {**identity, "model": model.identity()}
-    path = spending_path(model, json.dumps(own, sort_keys=True)) if run is None else run / FILE
-    with record_spending_in(path, model):  # one budget for the runs of all protocols
+    """Judge the tasks of checks, one run per protocol; return the judgements by task."""
+    judgements: dict[str, Judgement] = {}
+    full_identity = {**identity, "model": model.identity()}
+    path = (
+        spending_path(model, json.dumps(full_identity, sort_keys=True))
+        if run is None
+        else run / FILE
+    )
+    with record_spending_in(path, model):  # one budget for all runs
         for name, plan in plans.items():
             tasks = {
-                t.id: t for check in checked for t in check.tasks if t.protocol == plan.protocol
+                t.id: t for check in check_list for t in check.tasks if t.protocol == plan.protocol
             }
             if tasks:
-                rows = await judge_planned(
+                rows = await judge_audit_tasks(
                     list(tasks.values()),
                     plan=plan,
                     model=model,
@@ -193,5 +199,5 @@ async def _judge_checked(
                     identity={**identity, "protocol": name},
                     progress=progress,
                 )
-                judged |= zip(tasks, rows, strict=True)
-    return judged
+                judgements |= zip(tasks, rows, strict=True)
+    return judgements

@@ -1,13 +1,13 @@
 """Run on a Ray cluster: the same rows as in one process, from many machines.
 
 Shards are whole clusters of articles, so that batches of questions and texts are the same as in one
-process. Ray Data distributes them, each as a row and a block of its own. Calls of an API run in
-tasks, behind one gate for the whole cluster; models that are loaded (scorers, on GPUs if there are
-any) run in actors, which keep them. The shard of a worker that dies is done again by another one:
-its answered calls come from the cache.
+process. Ray Data distributes them, each as one row in its own block. API calls run in tasks, behind
+one gate for the whole Ray cluster; loaded models (scorers, on GPUs if there are any) run in actors,
+which keep them in memory. If a worker dies, another one repeats its shard; answered calls come from
+the cache.
 
-Rates and budgets hold for all workers together: they may spend the rest of the model's budget, on
-which their spending is booked.
+Rate limits and budgets apply to all workers together: they may spend the rest of the model's
+budget, to which their spending is charged.
 """
 
 from __future__ import annotations
@@ -49,17 +49,17 @@ from fairjudge.run.ray_worker import (
     Work,
     Worker,
     as_row,
-    files_of,
     from_row,
+    read_option_files,
     run_shard,
 )
 
 SHARD_SIZE = 64
-"""Tasks in a shard, rounded up to whole clusters."""
+"""Number of tasks per shard, rounded up to whole clusters."""
 _NAMESPACE = "fairjudge"
 _PARTING_SECONDS = 10
 _MAX_DEATHS = 10
-"""A shard that kills this many workers ends the run."""
+"""The run ends if this many workers die on one shard."""
 
 
 def judge_on_ray(
@@ -70,13 +70,13 @@ def judge_on_ray(
     model: Model,
     progress: Callable[[int], None],
 ) -> RunCost | None:
-    """Judge every task that is not judged yet, and retry those that another attempt may score."""
+    """Judge all pending tasks, and retry unscored ones that may succeed."""
     book.reopen_retryable()
     progress(book.n_done)
-    # Paths name nothing on another machine.
+    # Local paths are not valid on other machines: send the contents of files.
     work = JudgingWork(
         options=replace(options, prompt=None, scale=None),
-        files=files_of(options),
+        files=read_option_files(options),
         plan=plan,
         model=model,
     )
@@ -97,7 +97,7 @@ def build_on_ray(
     model: Model,
     progress: BuildProgress,
 ) -> RunCost | None:
-    """Build a reference for every cluster that has none."""
+    """Build a reference for every cluster without one."""
 
     def record(row: dict[str, Any]) -> None:
         book.record(row)
@@ -116,14 +116,16 @@ def _work(
     record: Callable[[dict[str, Any]], None],
     run: RunStore,
 ) -> RunCost | None:
-    """Work on `shards`, in actors where a model is loaded for it."""
+    """Process `shards`, in actors if a model has to be loaded."""
     model = work.model
     budget = model.budget
     in_actors = loads or model.llm is None or loads_its_model(model.llm)
     usage = ClusterUsage()
     with record_cost(run, model, lambda: usage.cost(model)):
-        remaining = replace(model, max_calls=budget.calls_left, max_cost=budget.usd_left)
-        work = replace(work, model=remaining)
+        model_with_rest_of_budget = replace(
+            model, max_calls=budget.calls_left, max_cost=budget.usd_left
+        )
+        work = replace(work, model=model_with_rest_of_budget)
         try:
             for row in run_on_cluster(work, shards, in_actors=in_actors, usage=usage):
                 record(row)
@@ -144,12 +146,12 @@ class ClusterUsage:
     booked: Spending = NO_SPENDING
 
     def book(self, budget: Budget) -> None:
-        """Book on `budget` the spending since the last call."""
+        """Charge the spending since the last call to `budget`."""
         budget.book(self.totals - self.booked)
         self.booked = self.totals
 
     def cost(self, model: Model) -> RunCost | None:
-        """Return the cost as that of a run in one process; None for the embedded default."""
+        """Return the cost, as for a run in one process; None for the local backend."""
         if model.llm is None:
             return None
         return run_cost(self.totals, n_cached=self.n_cached, tokens=self.tokens)
@@ -158,7 +160,7 @@ class ClusterUsage:
 def judging_shards(
     tasks: Sequence[JudgeTask], is_done: Callable[[int], bool]
 ) -> tuple[JudgingShard, ...]:
-    """Divide `tasks` into shards of whole clusters, without clusters in which all are done."""
+    """Divide `tasks` into shards of whole clusters, except finished clusters."""
     clusters: dict[str, list[int]] = {}
     for position, task in enumerate(tasks):
         clusters.setdefault(task.eid, []).append(position)
@@ -169,10 +171,10 @@ def judging_shards(
             continue
         if not shards or len(shards[-1][1]) >= SHARD_SIZE:
             shards.append(({}, []))
-        shard, places = shards[-1]
+        shard, positions = shards[-1]
         shard.update({position: tasks[position] for position in cluster})
-        places += pending
-    return tuple(JudgingShard(tasks=shard, pending=tuple(places)) for shard, places in shards)
+        positions += pending
+    return tuple(JudgingShard(tasks=shard, pending=tuple(positions)) for shard, positions in shards)
 
 
 def run_on_cluster(
@@ -180,20 +182,20 @@ def run_on_cluster(
 ) -> Iterator[dict[str, Any]]:
     """Yield the rows of `shards` as they finish, in any order; fill in `usage`.
 
-    The Ray cluster is that of RAY_ADDRESS, or one that this machine is part of, or else one of this
-    machine alone that ends with this call.
+    The Ray cluster is the one at RAY_ADDRESS, or one that this machine is part of, or else a
+    temporary one on this machine.
     """
     if not shards:
         return
     ray = _ray()
     try:
-        # Ray prints of dead workers.
-        with stop_on_interrupt(), redirect_stdout(sys.stderr), _connected(ray):
+        # Ray prints messages about dead workers to stdout.
+        with stop_on_interrupt(), redirect_stdout(sys.stderr), _connect(ray):
             yield from _run(ray, work, shards, in_actors=in_actors, usage=usage)
     except (ray.exceptions.RayError, ConnectionError) as error:
-        why = " ".join(str(error).split())[-500:]
+        reason = " ".join(str(error).split())[-500:]
         raise RunError(
-            f"the Ray cluster failed: {why}; finished work is kept; run the same command to resume"
+            f"the Ray cluster failed: {reason}; finished work is kept; rerun the command to resume"
         ) from None
 
 
@@ -202,7 +204,7 @@ def _run(
 ) -> Iterator[dict[str, Any]]:
     gate = _start_gate(ray, work.model)
     model = work.model
-    ungated = replace(
+    unlimited_model = replace(
         model,
         max_calls=None,
         max_cost=None,
@@ -211,10 +213,11 @@ def _run(
         prices=None,
         on_retry=None,
     )
-    worked_on = _in_actors if in_actors else _in_tasks
-    how = worked_on(ray, replace(work, model=ungated), gate, len(shards))
+    make_map_arguments = _in_actors if in_actors else _in_tasks
+    work = replace(work, model=unlimited_model)
+    map_arguments = make_map_arguments(ray, work, gate, len(shards))
     try:
-        for outcome in _outcomes(ray, shards, how):
+        for outcome in _outcomes(ray, shards, map_arguments):
             if outcome.error is not None:
                 raise RunError(outcome.error)
             usage.n_cached += outcome.n_cached
@@ -227,27 +230,29 @@ def _run(
             ray.kill(gate)
 
 
-def _outcomes(ray: Any, shards: Sequence[Shard], how: dict[str, Any]) -> Iterator[ShardOutcome]:
-    """Yield the outcome of each of `shards` as they finish; `how` are arguments of Ray's `map`."""
+def _outcomes(
+    ray: Any, shards: Sequence[Shard], map_arguments: dict[str, Any]
+) -> Iterator[ShardOutcome]:
+    """Yield the outcomes of `shards` as they finish; `map_arguments` are for Ray's `map`."""
     dataset = ray.data.from_items(list(map(as_row, shards)), override_num_blocks=len(shards))
     dataset.context.enable_progress_bars = False
     dataset.context.execution_no_progress_timeout_s = -1  # a shard takes as long as its calls
     with warnings.catch_warnings():
-        # The numbers of retries, which by default have no end, have no new names yet.
+        # The options for numbers of retries (default: no limit) are deprecated, with no successor.
         warnings.simplefilter("ignore", DeprecationWarning)
-        mapped = dataset.map(**how)
-    # Nothing is fetched ahead: an outcome would be held back until the next one has come.
-    for table in mapped.iter_batches(batch_size=None, batch_format="pyarrow", prefetch_batches=0):
+        outcomes = dataset.map(**map_arguments)
+    # No prefetching, which would delay an outcome until the next one is available.
+    for table in outcomes.iter_batches(batch_size=None, batch_format="pyarrow", prefetch_batches=0):
         yield from map(from_row, table.to_pylist())
 
 
 def _in_tasks(ray: Any, work: Work, gate: Any, n_shards: int) -> dict[str, Any]:
-    limit = work.model.concurrency // SHARD_SIZE + 2  # enough to use every place
+    limit = work.model.concurrency // SHARD_SIZE + 2  # enough for full concurrency
     return {
         "fn": run_shard,
         "fn_kwargs": {"work": work, "gate": gate},
         "compute": ray.data.TaskPoolStrategy(size=min(limit, n_shards)),
-        "num_cpus": 0.1,  # a task waits for replies most of the time: many fit on one core
+        "num_cpus": 0.1,  # tasks mostly wait for replies: many fit on one core
         "max_retries": _MAX_DEATHS,
     }
 
@@ -256,7 +261,7 @@ def _in_actors(ray: Any, work: Work, gate: Any, n_shards: int) -> dict[str, Any]
     resources = ray.cluster_resources()
     n_gpus = int(resources.get("GPU", 0))
     limit = n_gpus or max(1, int(resources.get("CPU", 1)))
-    # No shard waits behind another while an actor is free.
+    # One shard per actor, so that none waits while another actor is idle.
     pool = ray.data.ActorPoolStrategy(size=min(limit, n_shards), max_tasks_in_flight_per_actor=1)
     return {
         "fn": Worker,
@@ -268,7 +273,7 @@ def _in_actors(ray: Any, work: Work, gate: Any, n_shards: int) -> dict[str, Any]
 
 
 def _start_gate(ray: Any, model: Model) -> Any:
-    """Start the gate on this machine, so that it does not die with a worker's."""
+    """Start the gate on this machine, so that it survives the failure of a worker's machine."""
     from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
     rates = {"requests": model.requests_per_minute, "tokens": model.tokens_per_minute}
@@ -280,8 +285,8 @@ def _start_gate(ray: Any, model: Model) -> Any:
 
 
 @contextmanager
-def _connected(ray: Any) -> Iterator[None]:
-    """Connect to a Ray cluster, unless this process is connected."""
+def _connect(ray: Any) -> Iterator[None]:
+    """Connect to a Ray cluster, unless already connected."""
     if ray.is_initialized():
         yield
         return

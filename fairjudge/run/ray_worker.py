@@ -1,4 +1,4 @@
-"""The work on a cluster's machines: shards of a run's items, and their outcomes."""
+"""Workers of a Ray cluster: shards of a run's items, and their outcomes."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from fairjudge.run.judges import make_fallback, make_judge
 class JudgingShard:
     """The tasks of whole clusters by their positions in the run.
 
-    Those at the positions ``pending`` are to be judged; the others complete the batches.
+    Tasks at the positions ``pending`` are to be judged; the others complete batches.
     """
 
     tasks: Mapping[int, JudgeTask]
@@ -53,9 +53,9 @@ class ShardOutcome:
 
 
 def as_row(value: Shard | ShardOutcome) -> dict[str, bytes]:
-    """Return `value` as a row of Ray Data: bytes, in which Arrow looks for no schema.
+    """Return `value` as a row of Ray Data: bytes, for which Arrow needs no schema.
 
-    Pickled like everything that Ray moves, so that articles shared by tasks are stored once.
+    Pickled like everything that Ray transfers, so that articles shared by tasks are stored once.
     """
     return {"pickle": pickle.dumps(value)}
 
@@ -67,7 +67,7 @@ def from_row(row: Mapping[str, bytes]) -> Any:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JudgingWork:
-    """How shards of a judging run are worked on; ``files`` are the contents of options' paths."""
+    """The work on shards of a judging run; ``files`` has the contents of files in options."""
 
     options: JudgeOptions
     files: Mapping[str, tuple[str, bytes]]
@@ -91,14 +91,14 @@ class JudgingWork:
         )
         await build_chunk_graph().ainvoke({"start": 0, "stop": len(shard.pending)}, context=deps)
         return tuple(
-            {"position": position, "judgement": judgements[place].to_json()}
-            for place, position in enumerate(shard.pending)
+            {"position": position, "judgement": judgements[number].to_json()}
+            for number, position in enumerate(shard.pending)
         )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BuildingWork:
-    """How shards of a building run, which are clusters, are worked on."""
+    """The work on shards (clusters) of a building run."""
 
     options: ResolvedBuildOptions
     model: Model
@@ -120,7 +120,7 @@ Work: TypeAlias = JudgingWork | BuildingWork
 
 
 class Worker:
-    """Works on shards, one after the other, with models that stay open between them.
+    """Processes shards one after the other, with models that stay open in between.
 
     ``gate`` is the handle of the cluster's gate.
     """
@@ -134,17 +134,19 @@ class Worker:
         self._models: Models | None = None
 
     def __call__(self, row: Mapping[str, bytes]) -> dict[str, bytes]:
-        """Work on the shard in `row` (`as_row`), and return its outcome as a row."""
+        """Process the shard in `row` (see `as_row`), and return its outcome as a row."""
         return as_row(self.run(from_row(row)))
 
     def run(self, shard: Any) -> ShardOutcome:
-        """Work on one shard. A deliberate error is returned: Ray would wrap and pickle it."""
+        """Process a shard; return FairJudge's errors, which Ray would wrap and pickle."""
         n_cached, tokens = self._spent()
         try:
             if self._models is None:
                 gate = GateLimit(self._gate, worker=self._name)
-                opened = open_models(self._work.model, limits=[gate])
-                self._models = self._loop.run_until_complete(self._open.enter_async_context(opened))
+                models_context = open_models(self._work.model, limits=[gate])
+                self._models = self._loop.run_until_complete(
+                    self._open.enter_async_context(models_context)
+                )
             rows = self._loop.run_until_complete(self._work.rows(shard, self._models))
         except FairJudgeError as error:
             return ShardOutcome(rows=(), n_cached=0, error=str(error))
@@ -162,7 +164,7 @@ class Worker:
 
 
 def run_shard(row: Mapping[str, bytes], *, work: Work, gate: Any) -> dict[str, bytes]:
-    """Work on one shard with models opened for it alone: clients of an API are cheap to open."""
+    """Process a shard with newly opened models: API clients are cheap to open."""
     worker = Worker(work, gate)
     try:
         return worker(row)
@@ -170,8 +172,8 @@ def run_shard(row: Mapping[str, bytes], *, work: Work, gate: Any) -> dict[str, b
         worker.close()
 
 
-def files_of(options: JudgeOptions) -> dict[str, tuple[str, bytes]]:
-    """Return name and content of every file that `options` name, for machines that lack them."""
+def read_option_files(options: JudgeOptions) -> dict[str, tuple[str, bytes]]:
+    """Return the name and content of every file in `options`, for other machines."""
     paths = {name: getattr(options, name) for name in ("prompt", "scale")}
     return {name: (path.name, path.read_bytes()) for name, path in paths.items() if path}
 

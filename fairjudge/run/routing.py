@@ -1,4 +1,4 @@
-"""Fitting a cascade on two judges' rows and people's labels."""
+"""Fit a cascade on judgements of two judges and human labels."""
 
 from __future__ import annotations
 
@@ -29,31 +29,33 @@ def cascade_report(
     agreement_tolerance: float,
     seed: int,
 ) -> dict[str, Any]:
-    """Return thresholds, the calls saved and the agreement lost."""
+    """Return the thresholds, with saved calls and lost agreement."""
     people = read_labels(labels)
     cheap_rows = read_judgements(local, argument="local")
     costly_rows = read_judgements(judged, argument="judged")
     costly_rows = replace(costly_rows, records=harmonize_ids(costly_rows, cheap_rows))
     with naming_lines(people):
-        cheap, costly = _single(cheap_rows, people), _single(costly_rows, people)
+        cheap_items, costly_items = _single(cheap_rows, people), _single(costly_rows, people)
     source = costly_rows.path
-    if (cheap.aspect, cheap.protocol) != (costly.aspect, costly.protocol):
+    if (cheap_items.aspect, cheap_items.protocol) != (costly_items.aspect, costly_items.protocol):
         raise InputError("both files must judge one aspect by one protocol", path=source)
-    if PROTOCOLS[costly.protocol].paired:
-        raise InputError("a cascade routes single summaries, not pairs", path=source)
-    place = {key: row for row, key in enumerate(cheap.keys)}
-    rows = [row for row, key in enumerate(costly.keys) if key in place]
+    if PROTOCOLS[costly_items.protocol].paired:
+        raise InputError(
+            "a cascade needs judgements of single summaries, not of pairs", path=source
+        )
+    cheap_index = {key: row for row, key in enumerate(cheap_items.keys)}
+    rows = [row for row, key in enumerate(costly_items.keys) if key in cheap_index]
     matches = match(
-        (*costly.keys, *costly.unjudged),
-        (costly.keys[row] for row in rows),
+        (*costly_items.keys, *costly_items.unjudged),
+        (costly_items.keys[row] for row in rows),
         names=("labelled item", "item that both judges scored"),
         complete=("left",),
     )
     fit = fit_cascade(
-        cheap.judged[[place[costly.keys[row]] for row in rows]],
-        costly.judged[rows],
-        costly.human[rows],
-        documents=[costly.documents[row] for row in rows],
+        cheap_items.judged[[cheap_index[costly_items.keys[row]] for row in rows]],
+        costly_items.judged[rows],
+        costly_items.human[rows],
+        documents=[costly_items.documents[row] for row in rows],
         tolerance=tolerance,
         agreement_tolerance=agreement_tolerance,
         rng=np.random.default_rng(seed),

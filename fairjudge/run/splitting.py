@@ -25,12 +25,12 @@ SplitBy: TypeAlias = Literal["llm", "sentences"]
 
 _SCHEMA = json_object({"units": json_array(STRING)})
 _LEAST_SHARE = 0.5
-"""Minimum share of a summary's longer words in its units; below it facts were lost."""
+"""Minimum share of a summary's longer words in its units; below it, facts are missing."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UnitSplit:
-    """A summary's units; ``why`` is the reason for sentences where an LLM should have split."""
+    """A summary's units; ``why`` is the reason if an LLM's units were replaced by sentences."""
 
     units: tuple[str, ...]
     split_by: SplitBy
@@ -82,10 +82,10 @@ async def split_units(
     seed: int | None = None,
     max_output_tokens: int = 2048,
 ) -> UnitSplit:
-    """Split `text` into units by an LLM with demonstrations, or without one into sentences.
+    """Split `text` into units with an LLM (few-shot prompt), or without one into sentences.
 
-    For an unusable reply, or one with less than half of the summary's longer words (lost facts, or
-    another text), the sentences are returned with the reason. An empty text has no units.
+    If the reply is unusable or has less than half of the summary's longer words (missing facts, or
+    another text), the sentences are returned, with the reason. An empty text has no units.
     """
     sentences = statement_texts(text)
     if backend is None or target is None or not sentences:
@@ -117,9 +117,9 @@ async def split_units(
 
 def read_units(reply: str) -> tuple[str, ...]:
     """Return the distinct units of a reply, as JSON or one per line."""
-    listed = read_list(reply, "units") or ()
-    cleaned = (" ".join(without_bullet(u).split()) for u in listed if isinstance(u, str))
-    return tuple(dict.fromkeys(u for u in cleaned if any(c.isalnum() for c in u) and u[-1] != ":"))
+    items = read_list(reply, "units") or ()
+    units = (" ".join(without_bullet(u).split()) for u in items if isinstance(u, str))
+    return tuple(dict.fromkeys(u for u in units if any(c.isalnum() for c in u) and u[-1] != ":"))
 
 
 def _share_of_words(text: str, units: tuple[str, ...]) -> float:

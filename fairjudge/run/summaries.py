@@ -1,4 +1,4 @@
-"""Summarizing every cluster of a file."""
+"""Summarize every cluster of a file."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class FailedSummary:
     why: Unscored
 
     def to_json(self) -> dict[str, str]:
-        """Return cluster, system and reason of a missing summary."""
+        """Return the cluster, the system and the reason."""
         return {
             "eid": self.eid,
             "system": self.system,
@@ -55,9 +55,9 @@ class FailedSummary:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SummarizeOutcome(RunOutcome):
-    """Result of ``fairjudge summarize``; ``systems`` has the command's own setting first.
+    """Result of ``fairjudge summarize``; ``systems`` has the command's base setting first.
 
-    ``articles_left_out`` have no news and are in no prompt.
+    ``articles_left_out`` are unusable and in no prompt.
     """
 
     summaries: tuple[Summary, ...]
@@ -71,7 +71,7 @@ class SummarizeOutcome(RunOutcome):
         return {system: counts[system] for system in self.systems}
 
     def to_dict(self) -> dict[str, Any]:
-        """Return what ``fairjudge summarize --json`` writes."""
+        """Return the JSON of ``fairjudge summarize --json``."""
         n_by_system = self.n_by_system()
         return with_schema(
             {
@@ -127,22 +127,22 @@ async def summarize_loaded(
     A summary that cannot be written is a `FailedSummary`; it raises no error.
     """
     if model.llm is None:
-        raise ConfigurationError("summaries need an LLM: give one by --backend provider:model")
+        raise ConfigurationError("summaries need an LLM: pass one with --backend provider:model")
     check_requirements(loaded, options)
-    opened = _open(run_folder, loaded, options, model)
+    run_store = _open(run_folder, loaded, options, model)
     async with open_models(model) as models:
         summarizers = _summarizers(models.llm, options)
         work = [(summarizer, cluster) for summarizer in summarizers.values() for cluster in loaded]
         advance = progress(len(work))
-        with opened as run, record_cost(run, model, models.cost):
+        with run_store as run, record_cost(run, model, models.cost):
             with reject_foreign_rows(run):
                 rows = map(Summary.model_validate, run.read(_ROWS))
-                recorded = {(row.eid, row.system): row for row in rows}
-            if recorded:
+                stored_summaries = {(row.eid, row.system): row for row in rows}
+            if stored_summaries:
                 models.note_earlier_reply()
 
             async def write(summarizer: Summarizer, cluster: Cluster) -> Summary | FailedSummary:
-                earlier = recorded.get((cluster.eid, summarizer.name))
+                earlier = stored_summaries.get((cluster.eid, summarizer.name))
                 summary = await summarizer.summarize(cluster) if earlier is None else earlier
                 advance(1)
                 if isinstance(summary, Unscored):
@@ -162,14 +162,16 @@ async def summarize_loaded(
             bad_lines=bad_lines(loaded),
             spent=models.cost(),
             run=run.display_name,
-            was_finished=all((c.eid, summarizer.name) in recorded for summarizer, c in work),
+            was_finished=all(
+                (c.eid, summarizer.name) in stored_summaries for summarizer, c in work
+            ),
         )
 
 
 def _open(
     folder: Path | None, loaded: Loaded[Cluster], options: SummarizeOptions, model: Model
 ) -> RunStore:
-    """Return the run that these clusters, options and model have; it is not locked yet."""
+    """Return the run of these clusters, options and model, not yet locked."""
     settings = settings_of(options)
     prompts = sorted(
         {
@@ -191,7 +193,7 @@ def _open(
 
 
 def check_requirements(loaded: Loaded[Cluster], options: SummarizeOptions) -> None:
-    """Reject prompts that cannot be used, and attributes that no article of the file has."""
+    """Reject invalid prompts, and attributes that no article of the file has."""
     for setting in settings_of(options):
         _check_attribute(loaded, setting.requirements.fair_attribute)
         for prompt in setting.requirements.prompts:
@@ -228,5 +230,5 @@ def _summarizers(llm: Llm | None, options: SummarizeOptions) -> dict[str, Summar
         )
 
     settings = settings_of(options)
-    own = make(settings[0], options.system).name
-    return {setting.name(own): make(setting, setting.name(own)) for setting in settings}
+    base_name = make(settings[0], options.system).name
+    return {setting.name(base_name): make(setting, setting.name(base_name)) for setting in settings}

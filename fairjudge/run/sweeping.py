@@ -32,22 +32,22 @@ _CHOICES = {
     "kind": ("news", *DOCUMENTS),
 }
 _WHOLE = ("focus", "instruction")
-"""Names whose values are texts, which may contain commas."""
+"""Names with text values, which may contain commas."""
 SWEPT = ("temperature", *_REQUIREMENTS)
 _NONE = "none"
-_HOTTEST = 2.0
+_MAX_TEMPERATURE = 2.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Setting:
-    """One way of writing summaries; ``change`` says what differs from the command's options."""
+    """A setting of the summarizer; ``change`` is its difference from the command's options."""
 
     requirements: Requirements
     temperature: float
     change: str | None = None
 
     def name(self, system: str) -> str:
-        """Return the name of this setting's system, given that of the command's own setting."""
+        """Return the system name of this setting, from that of the base setting."""
         return system if self.change is None else f"{system}+{self.change}"
 
     def to_json(self) -> dict[str, Any]:
@@ -68,13 +68,13 @@ class Setting:
 
 
 def settings_of(options: SummarizeOptions) -> tuple[Setting, ...]:
-    """Return the options' own setting, then one for each swept value that differs from it.
+    """Return the base setting of the options, then one per swept value that differs from it.
 
     A sweep is ``NAME=VALUE,VALUE``, with a name of `SWEPT`; the value ``none`` removes it.
     Invalid sweeps raise `ConfigurationError`.
     """
-    own = Setting(requirements=options.requirements, temperature=options.temperature)
-    settings = [own]
+    base = Setting(requirements=options.requirements, temperature=options.temperature)
+    settings = [base]
     for sweep in options.sweeps:
         name, _, values = sweep.partition("=")
         if name not in SWEPT or not values:
@@ -83,20 +83,22 @@ def settings_of(options: SummarizeOptions) -> tuple[Setting, ...]:
                 f"{', '.join(SWEPT)}"
             )
         each_value = [values] if name in _WHOLE else values.split(",")
-        settings += [_changed(own, name, value.strip()) for value in each_value]
+        settings += [_change_setting(base, name, value.strip()) for value in each_value]
     distinct: dict[tuple[Requirements, float], Setting] = {}
     for setting in settings:
         distinct.setdefault((setting.requirements, setting.temperature), setting)
     return tuple(distinct.values())
 
 
-def _changed(own: Setting, name: str, value: str) -> Setting:
+def _change_setting(base: Setting, name: str, value: str) -> Setting:
     if name == "temperature":
         number = _number(name, value)
-        return replace(own, temperature=number, change=f"{name}={number:g}")
+        return replace(base, temperature=number, change=f"{name}={number:g}")
     changes = {_REQUIREMENTS[name]: _read(name, value)}
     text = Path(value).stem if name == "prompt" else value
-    return replace(own, requirements=replace(own.requirements, **changes), change=f"{name}={text}")
+    return replace(
+        base, requirements=replace(base.requirements, **changes), change=f"{name}={text}"
+    )
 
 
 def _read(name: str, value: str) -> Any:
@@ -119,8 +121,10 @@ def _number(name: str, value: str) -> float:
         number = float(value)
     except ValueError:
         number = math.nan
-    if not 0.0 <= number <= _HOTTEST:
-        raise ConfigurationError(f"{name} must be a number from 0 to {_HOTTEST:g}, got {value!r}")
+    if not 0.0 <= number <= _MAX_TEMPERATURE:
+        raise ConfigurationError(
+            f"{name} must be a number from 0 to {_MAX_TEMPERATURE:g}, got {value!r}"
+        )
     return number
 
 

@@ -152,7 +152,7 @@ def test_a_scorer_fills_in_a_list_where_the_model_gives_none(cli, server):
             ("--aspect", "faithfulness", "--protocol", "checklist"),
             "requires coverage against all QA",
         ),
-        (("--backend", "systemone:m"), "a decision model cannot give one"),
+        (("--backend", "systemone:m"), "a decision model cannot write a checklist"),
     ],
 )
 @pytest.mark.parametrize("command", ["judge", "batch plan"])

@@ -104,10 +104,10 @@ def test_the_plan_says_what_it_costs_at_most(cli, promised):
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"threshold": None}, "keeps no answer"),
+        ({"threshold": None}, "accepts no answer"),
         ({"aspect": "faithfulness"}, "the guarantee is for faithfulness by pairwise"),
-        ({"signature": "parser:4"}, "cannot be asked here"),
-        ({"signature": None}, "cannot be asked here"),
+        ({"signature": "parser:4"}, "cannot be run here"),
+        ({"signature": None}, "cannot be run here"),
     ],
 )
 def test_a_promise_that_does_not_fit_is_refused(cli, promised, change, message):

@@ -96,7 +96,7 @@ REFUSED = {
     ),
     "checks of another aspect": (
         FAITHFUL, 'aspect = "fluency"\nprotocol = "likert"\naudits = ["checks"]',
-        "[[judge]] faithful: checks know coverage and faithfulness, not 'fluency'",
+        "[[judge]] faithful: checks need aspect coverage or faithfulness, not 'fluency'",
     ),
     "an attribute that no article has": (
         'attribute = "kind"', 'attribute = "kindd"',

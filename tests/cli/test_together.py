@@ -96,7 +96,7 @@ def test_a_custom_criterion_is_stated_by_its_rule(cli, references, summaries, se
         (("--samples", "3"), "--samples cannot be combined with --together"),
         (("--aspect", "clarity"), "its criterion file needs a 'rule'"),
         (("--aspect", "coverage"), "different aspects"),
-        (("--backend", "anthropic:x"), "--together takes one --backend"),
+        (("--backend", "anthropic:x"), "--together needs one --backend"),
     ],
 )
 def test_what_cannot_be_judged_together_is_said(
