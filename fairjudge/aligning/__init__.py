@@ -1,1 +1,1 @@
-"""Alignment of a judge with people: candidates, their choice, the sealed test."""
+"""Alignment of a judge with human labels: candidate prompts, their selection, a held-out test."""

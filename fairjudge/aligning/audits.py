@@ -30,7 +30,7 @@ _LENGTH_GROUPS = 4
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Grouping:
-    """Words of each (eid, system), and by attribute the group of each document."""
+    """The word count of each (eid, system), and the group of each document by attribute."""
 
     words: Mapping[tuple[str, str], int]
     attributes: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
@@ -39,30 +39,30 @@ class Grouping:
 def grouping_of(
     summaries: Iterable[Summary], attributes: Mapping[str, Mapping[str, str]]
 ) -> Grouping:
-    """Return how the audits of `summaries` are grouped."""
+    """Return the grouping for audits of `summaries`."""
     words = {(summary.eid, summary.system): count_words(summary.text) for summary in summaries}
     return Grouping(words=words, attributes=attributes)
 
 
 def groups_by_attribute(clusters: Sequence[Cluster], attribute: str) -> dict[str, str]:
-    """Return the value that more than half of a document's articles have, where there is one.
+    """Return the majority value of the articles of each document, if there is one.
 
-    Values are read as ``fairjudge fairness`` reads them. Raises InputError (as
+    Values are parsed as in ``fairjudge fairness``. Raises InputError (as
     `fairjudge.fairness.values.label_corpus`).
     """
     value_by_eid = {}
-    for labelled in label_corpus(clusters, attribute=attribute, min_values=1).sets:
-        values = Counter(value for value in labelled.labels if value is not None)
+    for labelled_set in label_corpus(clusters, attribute=attribute, min_values=1).sets:
+        values = Counter(value for value in labelled_set.labels if value is not None)
         for value, n in values.most_common(1):
-            if 2 * n > len(labelled.labels):
-                value_by_eid[labelled.eid] = value
+            if 2 * n > len(labelled_set.labels):
+                value_by_eid[labelled_set.eid] = value
     return value_by_eid
 
 
 def opened_report(
     development: Sides, test: Sides, grouping: Grouping, *, seed: int, level: float = 0.95
 ) -> dict[str, Any]:
-    """Return the decision on the test, and the audits of both prompts there, as JSON."""
+    """Return the decision on the test, and the audits of both prompts on it, as JSON."""
     verdict = decide(development.paired, test.paired, rng=np.random.default_rng(seed), level=level)
     decision = {**to_json(verdict), "gain": asdict(verdict.gain), "why_not": list(verdict.why_not)}
     return {"decision": decision, "audits": audits_of(development, test, grouping, level=level)}
@@ -71,9 +71,9 @@ def opened_report(
 def audits_of(
     development: Sides, test: Sides, grouping: Grouping, *, level: float
 ) -> dict[str, Any]:
-    """Return each audit with the figures of the old prompt and of the new one.
+    """Return each audit with the results of the old and the new prompt.
 
-    Errors are those of calibrated scores, by calibrators that never saw the test.
+    Errors are of calibrated scores, with calibrators fitted on development.
     """
     return {
         "position": _position(test, level=level),
@@ -95,7 +95,7 @@ def _sides_by_name(sides: Sides) -> tuple[tuple[str, JoinedItems], ...]:
 
 def _position(test: Sides, *, level: float) -> dict[str, Any]:
     if not PROTOCOLS[test.old.protocol].paired:
-        why = "one summary is judged at a time: there is no position to prefer"
+        why = "one summary is judged at a time: position bias does not apply"
         return {"why": why, "old": None, "new": None}
     old, new = (_position_of(rows, level=level) for rows in test.judged)
     return {"why": None, "old": old, "new": new}
@@ -115,13 +115,15 @@ def _changed(bias: PositionBias) -> Estimate | Undefined:
     consistency = bias.consistency
     if isinstance(consistency, Undefined):
         return consistency
-    low, high = (None if end is None else 1.0 - end for end in (consistency.high, consistency.low))
+    low, high = (
+        None if bound is None else 1.0 - bound for bound in (consistency.high, consistency.low)
+    )
     return replace(consistency, value=1.0 - consistency.value, low=low, high=high)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Table:
-    """Rows to be grouped in one way; ``old`` and ``new`` stand against ``human``, shapes (n,)."""
+    """Rows with one grouping; ``old`` and ``new`` are compared with ``human``, shapes (n,)."""
 
     kind: str
     old: FloatArray
@@ -149,24 +151,24 @@ def _group_errors(
         "notes": [
             note
             for name, groups in grouping.attributes.items()
-            for note in _notes(name, groups, test, is_there=bool(rows_by_table["attribute", name]))
+            for note in _notes(name, groups, test, has_rows=bool(rows_by_table["attribute", name]))
         ],
     }
 
 
-def _notes(name: str, groups: Mapping[str, str], test: Sides, *, is_there: bool) -> Iterator[str]:
+def _notes(name: str, groups: Mapping[str, str], test: Sides, *, has_rows: bool) -> Iterator[str]:
     documents = {key[0] for key in test.keys}
-    if not is_there:
+    if not has_rows:
         yield f"{name}: fewer than 2 groups of documents in the test"
     if n_left_out := len(documents - groups.keys()):
-        left_out = pluralize(n_left_out, "document")
-        yield f"{name}: {left_out} without a value that most of the articles have, excluded"
+        documents_text = pluralize(n_left_out, "document")
+        yield f"{name}: {documents_text} without a value that most of the articles have, excluded"
 
 
 def _rating_tables(
     test: Sides, calibrators: tuple[Calibrator, Calibrator], grouping: Grouping
 ) -> Iterator[_Table]:
-    """Yield calibrated scores beside people's, by length, system and attribute."""
+    """Yield calibrated and human scores, by length, system and attribute."""
     paired = test.paired
     base = _Table(
         kind="length",
@@ -184,22 +186,22 @@ def _rating_tables(
 def _pair_tables(
     test: Sides, calibrators: tuple[Calibrator, Calibrator], grouping: Grouping
 ) -> Iterator[_Table]:
-    """Yield calibrated probabilities beside people's share, turned to what the group is about.
+    """Yield calibrated probabilities and human shares, oriented by group.
 
-    By length it is the longer summary that is preferred, by system that system. A document favours
-    no side: by attribute it is the squared error, beside none.
+    They are of preferring the longer summary (by length) or the system (by system). By attribute
+    of a document there is no orientation: the values are squared errors, compared with 0.
     """
     paired, keys = test.paired, test.keys
     share = paired.measure.target(paired.human)
     old, new = calibrators[0](paired.old), calibrators[1](paired.new)
-    longer = [_longer(grouping, key[0], key[1], key[2]) for key in keys]
-    turned = np.array([n is not None and n < 0 for n in longer], dtype=bool)
+    length_differences = [_length_difference(grouping, key[0], key[1], key[2]) for key in keys]
+    is_reversed = np.array([n is not None and n < 0 for n in length_differences], dtype=bool)
     base = _Table(
         kind="length",
-        old=np.where(turned, 1.0 - old, old),
-        new=np.where(turned, 1.0 - new, new),
-        human=np.where(turned, 1.0 - share, share),
-        groups=_lengths([abs(n) if n else None for n in longer], "words longer"),
+        old=np.where(is_reversed, 1.0 - old, old),
+        new=np.where(is_reversed, 1.0 - new, new),
+        human=np.where(is_reversed, 1.0 - share, share),
+        groups=_lengths([abs(n) if n else None for n in length_differences], "words longer"),
         documents=[key[0] for key in keys],
     )
     yield base
@@ -211,19 +213,19 @@ def _pair_tables(
         groups=[*(key[1] for key in keys), *(key[2] for key in keys)],
         documents=[*base.documents, *base.documents],
     )
-    squared = [(side - share) ** 2 for side in (old, new)]
-    errors = replace(base, old=squared[0], new=squared[1], human=np.zeros_like(share))
+    squared_errors = [(side - share) ** 2 for side in (old, new)]
+    errors = replace(base, old=squared_errors[0], new=squared_errors[1], human=np.zeros_like(share))
     yield from _by_attribute(errors, grouping)
 
 
-def _longer(grouping: Grouping, eid: str, first: str, second: str) -> int | None:
-    words, other = (grouping.words.get((eid, name)) for name in (first, second))
-    return None if words is None or other is None else words - other
+def _length_difference(grouping: Grouping, eid: str, first: str, second: str) -> int | None:
+    first_words, second_words = (grouping.words.get((eid, name)) for name in (first, second))
+    return None if first_words is None or second_words is None else first_words - second_words
 
 
 def _by_attribute(base: _Table, grouping: Grouping) -> Iterator[_Table]:
-    for name, of_document in grouping.attributes.items():
-        groups = [of_document.get(eid) for eid in base.documents]
+    for name, group_by_document in grouping.attributes.items():
+        groups = [group_by_document.get(eid) for eid in base.documents]
         yield replace(base, kind="attribute", attribute=name, groups=groups)
 
 
@@ -234,22 +236,22 @@ def _lengths(counts: Sequence[int | None], unit: str) -> list[str | None]:
 
 
 def _rows(table: _Table, *, level: float) -> Iterable[dict[str, Any]]:
-    """Yield one row for each group, if there are two or more."""
+    """Yield one row per group, if there are at least two."""
     old, new = (
         errors_by_group(side, table.human, table.groups, documents=table.documents, level=level)
         for side in (table.old, table.new)
     )
     if len(old) < 2:
         return
-    for before, after in zip(old, new, strict=True):
+    for old_error, new_error in zip(old, new, strict=True):
         yield {
             "kind": table.kind,
             "attribute": table.attribute,
-            "group": before.group,
-            "n": before.n,
-            "n_documents": before.n_documents,
-            "old": _error(before),
-            "new": _error(after),
+            "group": old_error.group,
+            "n": old_error.n,
+            "n_documents": old_error.n_documents,
+            "old": _error(old_error),
+            "new": _error(new_error),
         }
 
 

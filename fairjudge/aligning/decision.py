@@ -1,8 +1,8 @@
-"""Whether a judge's new prompt agrees with people better: choosing and deciding on other documents.
+"""Decide whether a judge's new prompt agrees better with humans, on held-out documents.
 
-Documents are split once, by a seed: *examples* give candidates their words, *development* chooses
-one candidate and fits calibrators, the *test* decides. The test is read for one candidate alone, so
-that its intervals hold however many candidates were tried.
+Documents are split once, by a seed: *examples* are used to write candidates, *development* to
+select one candidate and fit calibrators, the *test* to decide. The test is used for only one
+candidate, so that its intervals are valid regardless of the number of candidates.
 """
 
 from __future__ import annotations
@@ -27,19 +27,19 @@ PartName: TypeAlias = Literal["examples", "development", "test"]
 SHARES = (0.2, 0.4)
 """Shares of the documents that are examples and development; the rest is the test."""
 MIN_DOCUMENTS = 25
-"""Labelled documents below which nothing is split: 5 examples, 10 development, 10 test."""
+"""Minimum number of labelled documents: 5 examples, 10 development, 10 test."""
 MAX_MORE_UNSCORED = 0.05
-"""How much larger a share of the test a new prompt may leave unscored than the old one."""
+"""Maximum increase, by the new prompt, of the share of unscored items of the test."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PairedScores:
-    """Labelled items that the old and the new prompt both scored, in step.
+    """Labelled items that both the old and the new prompt scored.
 
     ``old``, ``new`` and ``human`` are arrays of shape (n,). ``n_labelled`` counts all labelled
-    items, ``n_without_old`` and ``n_without_new`` those that either left without a score: they are
-    in no array. Of pairs all three are preferences for the first, from -1 to 1, under the measure
-    `PAIRS`.
+    items, ``n_without_old`` and ``n_without_new`` the items that a prompt left unscored, which are
+    not in the arrays. For pairs (measure `PAIRS`) all three are preferences for the first, from -1
+    to 1.
     """
 
     old: FloatArray
@@ -57,9 +57,9 @@ class PairedScores:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Gain:
-    """Agreement with people by the measure, of the old and the new prompt, on the same items.
+    """Agreement of the old and the new prompt with human labels, on the same items.
 
-    ``difference`` is new less old; None where either has none.
+    ``difference`` is new minus old; None if either is undefined.
     """
 
     n_items: int
@@ -72,13 +72,12 @@ class Gain:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Decision:
-    """What the test says of one candidate; ``why_not`` names each condition that it misses.
+    """The decision on one candidate; ``why_not`` lists the conditions that it fails.
 
-    ``agreement`` is the change of the agreement (Kendall's tau-b; of pairs `pair_agreement`), new
-    less old, neither calibrated. ``error`` is how much smaller the mean squared error with people
-    is, (old, calibrated) less (new, calibrated), in squared points of the labels, of pairs the
-    Brier score: above 0 the new prompt is better than calibration alone. ``errors`` are the two
-    errors themselves.
+    ``agreement`` is the change of the agreement (Kendall's tau-b; for pairs `pair_agreement`), new
+    minus old, without calibration. ``error`` is the reduction of the mean squared error, (old,
+    calibrated) minus (new, calibrated), in squared points of the labels (for pairs the Brier
+    score): above 0 the new prompt is better than calibration alone. ``errors`` are the two errors.
     """
 
     kept: bool
@@ -92,9 +91,9 @@ class Decision:
 
 
 def split_documents(documents: Iterable[str], *, seed: int) -> dict[PartName, tuple[str, ...]]:
-    """Split `documents` by a hash of seed and name; their order in the file has no effect.
+    """Split `documents` by a hash of seed and name, regardless of their order.
 
-    Returns the documents of each part; none is in two.
+    Returns the documents of each part; parts are disjoint.
 
     Raises
     ------
@@ -102,10 +101,10 @@ def split_documents(documents: Iterable[str], *, seed: int) -> dict[PartName, tu
         Below `MIN_DOCUMENTS` documents.
     """
 
-    def place(name: str) -> str:
+    def sort_key(name: str) -> str:
         return hashlib.sha256(f"{seed}\n{name}".encode("utf-8", "replace")).hexdigest()
 
-    names = sorted(set(documents), key=place)
+    names = sorted(set(documents), key=sort_key)
     if len(names) < MIN_DOCUMENTS:
         raise InputError(
             f"{pluralize(len(names), 'labelled document')}: align needs {MIN_DOCUMENTS} or "
@@ -120,7 +119,7 @@ def split_documents(documents: Iterable[str], *, seed: int) -> dict[PartName, tu
 
 
 def gain_of(paired: PairedScores) -> Gain:
-    """Return both agreements with people and their difference, without an interval."""
+    """Return the agreement of both prompts with human labels, and the difference."""
     sides = paired.old, paired.new
     agreements = [paired.measure.agreement(side, paired.human) for side in sides]
     old, new = (None if isinstance(agreement, Undefined) else agreement for agreement in agreements)
@@ -135,9 +134,9 @@ def gain_of(paired: PairedScores) -> Gain:
 
 
 def why_barred(development: PairedScores) -> str | None:
-    """Return why, by development, the test could not keep a candidate; None if it could.
+    """Return the reason why a candidate would fail the test, by development, or None.
 
-    Barred candidates are not chosen, so that no test is opened in vain.
+    Such candidates are not selected, so that the test is not used in vain.
     """
     calibrators = fit_both(development)
     if isinstance(calibrators, Undefined):
@@ -146,7 +145,7 @@ def why_barred(development: PairedScores) -> str | None:
 
 
 def choose(gains: Mapping[str, Gain]) -> str | None:
-    """Return the candidate with the largest gain on development, None where none has any."""
+    """Return the candidate with the largest gain on development, or None if none improves."""
     differences = {
         name: gain.difference for name, gain in gains.items() if gain.difference is not None
     }
@@ -156,37 +155,37 @@ def choose(gains: Mapping[str, Gain]) -> str | None:
 
 def fit_both(development: PairedScores) -> tuple[Calibrator, Calibrator] | Undefined:
     """Fit a calibrator to the old and to the new prompt, on the same labelled items."""
-    fitted = []
+    calibrators = []
     for name, side in (("old", development.old), ("new", development.new)):
         calibrator = development.measure.fit(side, development.human)
         if isinstance(calibrator, Undefined):
             return Undefined(why=f"the {name} prompt cannot be calibrated: {calibrator.why}")
-        fitted.append(calibrator)
-    return fitted[0], fitted[1]
+        calibrators.append(calibrator)
+    return calibrators[0], calibrators[1]
 
 
 def decide(
     development: PairedScores, test: PairedScores, *, rng: np.random.Generator, level: float = 0.95
 ) -> Decision:
-    """Decide on one candidate: `development` fits the calibrators, `test` is resampled whole.
+    """Decide on one candidate: fit calibrators on `development`, bootstrap over `test`.
 
-    It is kept where both intervals lie above 0, and it leaves no more of the test unscored than
-    the old prompt does, `MAX_MORE_UNSCORED` aside. Documents are resampled, the same for both
-    figures. A prompt no better than the old one is kept with a probability of about
-    ``(1 - level) / 2`` at most, whatever number of candidates it was chosen from (measured by
+    It is kept if both intervals are above 0 and its share of unscored items is at most
+    `MAX_MORE_UNSCORED` above the old prompt's. Both estimates use the same bootstrap over
+    documents. A prompt that is no better than the old one is kept with a probability of at most
+    about ``(1 - level) / 2``, regardless of the number of candidates (measured by
     benchmarks/align.py).
 
     Raises
     ------
     StatisticsError
-        If a document is in both.
+        If a document is in both parts.
     """
     if set(development.documents) & set(test.documents):
         raise StatisticsError("a document is in development and in the test")
     gain = gain_of(test)
-    figures = _figures(development, test, gain, rng=rng, level=level)
+    estimates = _estimates(development, test, gain, rng=rng, level=level)
     agreement, error, errors = (
-        (figures, figures, None) if isinstance(figures, Undefined) else figures
+        (estimates, estimates, None) if isinstance(estimates, Undefined) else estimates
     )
     why_not = tuple(_why_not(test, agreement, error))
     return Decision(
@@ -201,7 +200,7 @@ def decide(
     )
 
 
-def _figures(
+def _estimates(
     development: PairedScores,
     test: PairedScores,
     gain: Gain,
@@ -209,25 +208,29 @@ def _figures(
     rng: np.random.Generator,
     level: float,
 ) -> tuple[Estimate | Undefined, Estimate | Undefined, tuple[float, float]] | Undefined:
-    """Return the change of agreement, by how much the error is smaller, and both errors."""
-    coded, n_documents = document_codes(test.documents, len(test.human))
+    """Return the change of agreement, the reduction of the error, and both errors."""
+    document_indices, n_documents = document_codes(test.documents, len(test.human))
     if n_documents < 2:
         return Undefined(why="fewer than 2 documents of the test were scored by both prompts")
     if gain.difference is None:
-        return Undefined(why="on the test one prompt, or people, gave every item the same value")
+        return Undefined(why="on the test, the scores of one prompt or the labels are constant")
     calibrators = fit_both(development)
     if isinstance(calibrators, Undefined):
         return calibrators
     sides = test.old, test.new
     target = test.measure.target(test.human)
-    of_old, of_new = (
+    old_errors, new_errors = (
         (calibrator(side) - target) ** 2
         for calibrator, side in zip(calibrators, sides, strict=True)
     )
-    old, new = (test.measure.weighted(side, test.human, test.documents) for side in sides)
-    less_error = weighted_mean(of_old - of_new, coded, n_documents)
+    old_agreement, new_agreement = (
+        test.measure.weighted(side, test.human, test.documents) for side in sides
+    )
+    error_reduction = weighted_mean(old_errors - new_errors, document_indices, n_documents)
     agreement, error = bootstrap_many(
-        lambda counts: np.column_stack([new(counts) - old(counts), less_error(counts)]),
+        lambda counts: np.column_stack(
+            [new_agreement(counts) - old_agreement(counts), error_reduction(counts)]
+        ),
         n_documents=n_documents,
         rng=rng,
         level=level,
@@ -235,7 +238,7 @@ def _figures(
         n=len(test.human),
         null=0.0,
     )
-    return agreement, error, (float(of_old.mean()), float(of_new.mean()))
+    return agreement, error, (float(old_errors.mean()), float(new_errors.mean()))
 
 
 def _why_not(
@@ -266,7 +269,7 @@ def _above_zero(estimate: Estimate | Undefined) -> bool:
 
 
 def check_enough(n_development: int) -> None:
-    """Reject a development part on which no calibrator could be fitted.
+    """Raise an error for a development part that is too small to fit calibrators.
 
     Raises
     ------
@@ -280,20 +283,23 @@ def check_enough(n_development: int) -> None:
         )
 
 
-def spread_over(values: ArrayLike, n: int, *, preferred: Sequence[bool]) -> tuple[int, ...]:
-    """Return up to `n` places of `values`, shape (m,), spread from the lowest to the highest.
+def spread_over(values: ArrayLike, n: int, *, is_preferred: Sequence[bool]) -> tuple[int, ...]:
+    """Return up to `n` indices of `values`, shape (m,), spread from the lowest to the highest.
 
-    For each of `n` evenly spaced values the nearest place that is left is taken, a preferred one
-    among equals, then the first. In order of value.
+    For each of `n` evenly spaced targets, the nearest remaining value is selected; ties are broken
+    by preference, then by index. Indices are in order of value.
     """
     array = np.asarray(values, dtype=np.float64)
     if not array.size or n < 1:
         return ()
     targets = np.linspace(array.min(), array.max(), n) if n > 1 else [float(np.median(array))]
-    remaining = set(range(array.size))
-    chosen: list[int] = []
+    remaining_indices = set(range(array.size))
+    indices: list[int] = []
     for target in targets[: array.size]:
-        best = min(remaining, key=lambda row: (abs(array[row] - target), not preferred[row], row))
-        remaining.discard(best)
-        chosen.append(best)
-    return tuple(sorted(chosen, key=lambda row: (array[row], row)))
+        best = min(
+            remaining_indices,
+            key=lambda row: (abs(array[row] - target), not is_preferred[row], row),
+        )
+        remaining_indices.discard(best)
+        indices.append(best)
+    return tuple(sorted(indices, key=lambda row: (array[row], row)))

@@ -1,4 +1,4 @@
-"""An old and a new prompt beside people's labels, item by item."""
+"""Judgements of an old and a new prompt, joined with human labels by item."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ class LabelReading:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sides:
-    """Two prompts on one part: `paired` has what both scored, in the order of ``keys``.
+    """Two prompts on one part; `paired` has the items scored by both, in the order of ``keys``.
 
-    ``judged`` are the rows of the old prompt and of the new one, unscored ones too.
+    ``judged`` are the judgements of the old and of the new prompt, including unscored ones.
     """
 
     old: JoinedItems
@@ -45,7 +45,7 @@ def sides_of(
 ) -> Sides:
     """Join both prompts' judgements to the labels of a part, item by item.
 
-    A pair needs a verdict in both orders: with one alone it has no score.
+    A pair needs verdicts in both orders to have a score.
     """
     judged = tuple(old), tuple(new)
     (old_join,), (new_join,) = (
@@ -57,42 +57,42 @@ def sides_of(
         )
         for rows in judged
     )
-    before, after = (
+    old_scores, new_scores = (
         dict(zip(side.keys, side.judged.tolist(), strict=True)) for side in (old_join, new_join)
     )
     human = dict(zip(old_join.keys, old_join.human.tolist(), strict=True))
-    shared = tuple(key for key in old_join.keys if key in after)
-    labelled = {*old_join.keys, *old_join.unjudged, *new_join.keys, *new_join.unjudged}
+    shared_keys = tuple(key for key in old_join.keys if key in new_scores)
+    labelled_keys = {*old_join.keys, *old_join.unjudged, *new_join.keys, *new_join.unjudged}
     return Sides(
         old=old_join,
         new=new_join,
         judged=judged,
-        keys=shared,
+        keys=shared_keys,
         paired=PairedScores(
-            old=np.array([before[key] for key in shared], dtype=np.float64),
-            new=np.array([after[key] for key in shared], dtype=np.float64),
-            human=np.array([human[key] for key in shared], dtype=np.float64),
-            documents=[key[0] for key in shared],
-            n_labelled=len(labelled),
-            n_without_old=len(labelled - before.keys()),
-            n_without_new=len(labelled - after.keys()),
+            old=np.array([old_scores[key] for key in shared_keys], dtype=np.float64),
+            new=np.array([new_scores[key] for key in shared_keys], dtype=np.float64),
+            human=np.array([human[key] for key in shared_keys], dtype=np.float64),
+            documents=[key[0] for key in shared_keys],
+            n_labelled=len(labelled_keys),
+            n_without_old=len(labelled_keys - old_scores.keys()),
+            n_without_new=len(labelled_keys - new_scores.keys()),
             measure=PAIRS if PROTOCOLS[old_join.protocol].paired else RATINGS,
         ),
     )
 
 
 def _in_both_orders(rows: Iterable[Judgement]) -> Iterator[Judgement]:
-    """Yield `rows` without verdicts on a pair, or a part of it, that has none in the other order.
+    """Yield `rows` without verdicts on pairs (or parts) that lack a verdict in the other order.
 
-    Rows without a score stay, to be counted.
+    Unscored rows are kept, to be counted.
     """
-    every = tuple(rows)
-    first_shown = [row.system_a if row.order == "ab" else row.system_b for row in every]
-    scored: dict[ItemKey, set[str | None]] = {}
-    for row, first in zip(every, first_shown, strict=True):
+    all_rows = tuple(rows)
+    first_systems = [row.system_a if row.order == "ab" else row.system_b for row in all_rows]
+    first_systems_by_item: dict[ItemKey, set[str | None]] = {}
+    for row, first in zip(all_rows, first_systems, strict=True):
         if row.unscored is None:
-            scored.setdefault(item_key(row)[0], set()).add(first)
-    for row in every:
-        whole = not PROTOCOLS[row.protocol].paired or row.unscored is not None
-        if whole or len(scored[item_key(row)[0]]) == 2:
+            first_systems_by_item.setdefault(item_key(row)[0], set()).add(first)
+    for row in all_rows:
+        is_exempt = not PROTOCOLS[row.protocol].paired or row.unscored is not None
+        if is_exempt or len(first_systems_by_item[item_key(row)[0]]) == 2:
             yield row

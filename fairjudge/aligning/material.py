@@ -1,4 +1,4 @@
-"""What ``fairjudge calibrate align`` works on: labelled summaries, split by document."""
+"""The input of ``fairjudge calibrate align``: labelled summaries, split by document."""
 
 from __future__ import annotations
 
@@ -38,18 +38,18 @@ from fairjudge.records.matching import Match, harmonize_ids, match
 from fairjudge.run.material import Sources
 
 Item: TypeAlias = tuple[str, str]
-"""eid, system."""
+"""Eid and system of a summary."""
 _Pair: TypeAlias = tuple[str, str, str]
-"""eid, and two systems."""
+"""Eid and both systems of a pair."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AlignOptions:
     """Options of ``fairjudge calibrate align``.
 
-    ``judging`` is the old judge; ``kinds`` are the candidates to try, ``rewordings`` how many sets
-    of anchors a model writes, ``seed`` that of the split and of intervals. ``attributes`` of the
-    articles are names by which documents are grouped in the audits.
+    ``judging`` is the old judge, ``kinds`` are the kinds of candidates to try, ``rewordings`` is
+    the number of anchor sets to request, and ``seed`` is for the split and the intervals.
+    ``attributes`` are attributes of the articles by which the audits group documents.
     """
 
     judging: JudgeOptions
@@ -62,24 +62,24 @@ class AlignOptions:
     reopen: bool = False
 
     def __post_init__(self) -> None:
-        unknown = sorted(set(self.kinds) - set(KINDS))
-        if unknown or not self.kinds:
-            raise ConfigurationError(f"candidates: expected some of {KINDS}, found {self.kinds!r}")
+        unknown_kinds = sorted(set(self.kinds) - set(KINDS))
+        if unknown_kinds or not self.kinds:
+            raise ConfigurationError(f"candidates: choose from {KINDS}, got {self.kinds!r}")
         if not 1 <= self.rewordings <= 10:
             raise ConfigurationError(f"rewordings: expected 1 to 10, found {self.rewordings}")
         if not PROTOCOLS[self.judging.plan().protocol].paired:
             return
         if "scale" in self.kinds:
             raise ConfigurationError(
-                "a pair has no other scale: the answers are the first, the second and the tie; try "
-                "'anchors' and 'examples'"
+                "pairs have only one scale (first, second, tie): use the candidates 'anchors' and "
+                "'examples'"
             )
         if self.reading.scale is not None:
-            raise ConfigurationError("--label-scale is for ratings: a preference is on no scale")
+            raise ConfigurationError("--label-scale only applies to ratings, not to preferences")
 
 
 def kinds_tried(kinds: Iterable[Any] | None, judging: JudgeOptions) -> tuple[Any, ...]:
-    """Return the kinds of candidates that are `kinds` for, or else all that fit the protocol."""
+    """Return the distinct `kinds` of candidates, by default all that apply to the protocol."""
     if kinds is not None:
         return tuple(dict.fromkeys(kinds))
     paired = PROTOCOLS[judging.plan().protocol].paired
@@ -88,9 +88,9 @@ def kinds_tried(kinds: Iterable[Any] | None, judging: JudgeOptions) -> tuple[Any
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AlignMaterial:
-    """Sources, and the summaries that people labelled, by part.
+    """Sources and labelled summaries, split into parts.
 
-    ``attributes`` maps the name of each to the group of a document.
+    ``attributes`` maps the name of an attribute to the group of each document.
     """
 
     sources: Sources
@@ -105,22 +105,22 @@ class AlignMaterial:
     @property
     def sha256(self) -> str:
         """SHA-256 of all labelled summaries and their labels; independent of the split."""
-        every = [summary for file in self.summaries for summary in file]
-        return _together(every, self.labels)
+        all_summaries = [summary for file in self.summaries for summary in file]
+        return _records_hash(all_summaries, self.labels)
 
     def sha256_of(self, part: PartName) -> str:
         """Return a hash of a part's items and labels."""
-        return _together(self.summaries_of(part), self.labels_of(part))
+        return _records_hash(self.summaries_of(part), self.labels_of(part))
 
     def documents_of(self, part: PartName) -> frozenset[str]:
         """Return the documents of a part."""
         return frozenset(self.parts[part])
 
     def loaded_summaries(self, part: PartName) -> tuple[Loaded[Summary], ...]:
-        """Return the labelled summaries of a part, by the file that they are from."""
+        """Return the labelled summaries of a part, by file."""
         documents = self.documents_of(part)
         subsets = (
-            _only(file, [summary.eid in documents for summary in file]) for file in self.summaries
+            _select(file, [summary.eid in documents for summary in file]) for file in self.summaries
         )
         return tuple(file for file in subsets if len(file))
 
@@ -129,27 +129,27 @@ class AlignMaterial:
         return tuple(summary for file in self.loaded_summaries(part) for summary in file)
 
     def labels_of(self, part: PartName) -> tuple[Label, ...]:
-        """Return people's labels of a part."""
+        """Return the human labels of a part."""
         documents = self.documents_of(part)
         return tuple(label for label in self.labels if label.eid in documents)
 
     def sizes(self) -> dict[str, dict[str, int]]:
-        """Return how many documents and labelled summaries or pairs each part has."""
+        """Return the number of documents and labelled items of each part."""
         return {
             part: {"documents": len(self.documents_of(part)), "items": self.n_items(part)}
             for part in get_args(PartName)
         }
 
     def n_items(self, part: PartName) -> int:
-        """Return how many summaries, or pairs of them, of a part are labelled."""
+        """Return the number of labelled summaries or pairs of a part."""
         return len({item_key(label)[0] for label in self.labels_of(part)})
 
     def rated(self) -> tuple[RatedItem, ...]:
-        """Return the items of the examples part with people's mean rating and notes."""
+        """Return the items of the examples part with their mean rating and notes."""
         examples = self.labels_of("examples")
         if PROTOCOLS[self.protocol].paired:
             summaries = self.summaries_of("examples")
-            return preferred(examples, summaries, self._materials(), self._articles())
+            return preferred_pairs(examples, summaries, self._materials(), self._articles())
         by_item: dict[Item, list[Label]] = defaultdict(list)
         for label in examples:
             by_item[label.eid, str(label.system)].append(label)
@@ -182,7 +182,7 @@ class AlignMaterial:
         }
 
     def _articles(self) -> Mapping[str, tuple[str, ...]]:
-        """Return each cluster's articles; a judge of questions and answers sees none."""
+        """Return the articles of each cluster that is not a reference."""
         return {
             source.eid: fence_articles(source.articles).texts
             for source in self.sources
@@ -190,11 +190,11 @@ class AlignMaterial:
         }
 
 
-def read_sources(given: object, judging: JudgeOptions, *, skip_bad: bool = False) -> Sources:
-    """Read references, or clusters where the aspect needs no questions: a path or values."""
+def read_sources(source: object, judging: JudgeOptions, *, skip_bad: bool = False) -> Sources:
+    """Read references, or clusters if the aspect needs no questions, from a path or values."""
     if judging.needs_questions:
-        return read_references(given, skip_bad=skip_bad)
-    return read_clusters(given, skip_bad=skip_bad, argument="references")
+        return read_references(source, skip_bad=skip_bad)
+    return read_clusters(source, skip_bad=skip_bad, argument="references")
 
 
 def prepare(
@@ -204,42 +204,46 @@ def prepare(
     *,
     options: AlignOptions,
 ) -> AlignMaterial:
-    """Take the summaries that people labelled on the aspect, and split them by document."""
+    """Select the summaries with labels of the aspect, and split them by document."""
     judging = options.judging
     files = [match_summaries(file, sources) for file in summaries]
     check_distinct(files)
     records = [summary for file in files for summary in file]
     summary_keys = {(summary.eid, summary.system) for summary in records}
     protocol = judging.plan().protocol
-    usable = _labels_of_aspect(labels, records, options=options)
-    labelled = [(label.eid, name) for label in usable for name in systems_of(label)]
-    joined = match(
-        labelled, summary_keys, names=("labelled summary", "summary"), complete=("left",)
+    usable_labels = _labels_of_aspect(labels, records, options=options)
+    labelled_summaries = [
+        (label.eid, name) for label in usable_labels for name in systems_of(label)
+    ]
+    summary_match = match(
+        labelled_summaries, summary_keys, names=("labelled summary", "summary"), complete=("left",)
     )
-    joined.check(path=labels.path)
+    summary_match.check(path=labels.path)
     if PROTOCOLS[protocol].paired:
-        usable = preferences(usable, summary_keys)
+        usable_labels = preferences(usable_labels, summary_keys)
     else:
-        usable = tuple(label for label in usable if (label.eid, label.system) in summary_keys)
-    if not usable:
+        usable_labels = tuple(
+            label for label in usable_labels if (label.eid, label.system) in summary_keys
+        )
+    if not usable_labels:
         unit = "a pair of summaries" if PROTOCOLS[protocol].paired else "a whole summary"
         raise InputError(
-            f"no label of {unit} on {judging.aspect!r} fits the summaries here (aspects: "
+            f"no label of {unit} on {judging.aspect!r} matches the summaries (aspects: "
             f"{', '.join(sorted(Counter(label.aspect for label in labels))) or 'none'})",
             path=labels.path,
         )
-    items = {(label.eid, name) for label in usable for name in systems_of(label)}
+    items = {(label.eid, name) for label in usable_labels for name in systems_of(label)}
     align_material = AlignMaterial(
         sources=sources,
         summaries=tuple(
-            _only(file, [(summary.eid, summary.system) in items for summary in file])
+            _select(file, [(summary.eid, summary.system) in items for summary in file])
             for file in summaries
         ),
-        labels=usable,
-        parts=split_documents((label.eid for label in usable), seed=options.seed),
+        labels=usable_labels,
+        parts=split_documents((label.eid for label in usable_labels), seed=options.seed),
         protocol=protocol,
         scale=options.reading.scale,
-        joined=joined,
+        joined=summary_match,
         attributes={
             name: groups_by_attribute(sources.records, name) for name in options.attributes
         },
@@ -251,9 +255,9 @@ def prepare(
 def _labels_of_aspect(
     labels: Loaded[Label], summaries: Sequence[Summary], *, options: AlignOptions
 ) -> tuple[Label, ...]:
-    """Return people's labels on the aspect, with the ids of `summaries`; they are on one scale."""
+    """Return the human labels of the aspect, with the ids of `summaries` and a checked scale."""
     judging, reading = options.judging, options.reading
-    chosen = tuple(
+    selected_labels = tuple(
         label
         for label in harmonize_ids(labels, summaries)
         if label.aspect == judging.aspect
@@ -263,14 +267,14 @@ def _labels_of_aspect(
     )
     protocol = judging.plan().protocol
     with naming_lines(labels):
-        # Checked before a model is asked.
-        for aspect_labels in Labels.by_aspect(chosen, ("*",)).values():
-            of_wholes, _ = aspect_labels.for_unit("summary", paired=PROTOCOLS[protocol].paired)
-            of_wholes.scale(protocol, reading.scale)
-    return chosen
+        # Check the scale before any request to a model.
+        for aspect_labels in Labels.by_aspect(selected_labels, ("*",)).values():
+            summary_labels, _ = aspect_labels.for_unit("summary", paired=PROTOCOLS[protocol].paired)
+            summary_labels.scale(protocol, reading.scale)
+    return selected_labels
 
 
-def _only(file: Loaded[Summary], keep: Sequence[bool]) -> Loaded[Summary]:
+def _select(file: Loaded[Summary], keep: Sequence[bool]) -> Loaded[Summary]:
     rows = [row for row, is_kept in enumerate(keep) if is_kept]
     return replace(
         file,
@@ -279,16 +283,16 @@ def _only(file: Loaded[Summary], keep: Sequence[bool]) -> Loaded[Summary]:
     )
 
 
-def _together(*records: Iterable[Record]) -> str:
-    """Return a hash of records that does not depend on their order in the files."""
+def _records_hash(*records: Iterable[Record]) -> str:
+    """Return a hash of records, independent of their order in the files."""
     parts = [sorted(digest([entry]) for entry in record) for record in records]
     return hashlib.sha256(json.dumps(parts).encode()).hexdigest()
 
 
 def preferences(labels: Sequence[Label], items: Collection[Item]) -> tuple[Label, ...]:
-    """Return the labels of pairs of which both summaries are in `items`.
+    """Return the labels of pairs whose summaries are both in `items`.
 
-    Where there are none, those of single summaries tell: who rated both prefers the higher one.
+    If there are none, derive preferences from ratings: an annotator prefers the higher one.
     """
     pairs = [label for label in labels if label.system is None]
     if not pairs:
@@ -307,18 +311,18 @@ def preferences(labels: Sequence[Label], items: Collection[Item]) -> tuple[Label
 
 
 def systems_of(label: Label) -> tuple[str, ...]:
-    """Return the system that was labelled, or both."""
+    """Return the labelled system, or both systems of a pair."""
     systems = (label.system,) if label.system is not None else (label.system_a, label.system_b)
     return tuple(map(str, systems))
 
 
 def _from_ratings(labels: Iterable[Label]) -> Iterator[Label]:
-    rated: dict[tuple[str, str], dict[str, list[float]]] = defaultdict(lambda: defaultdict(list))
+    ratings: dict[tuple[str, str], dict[str, list[float]]] = defaultdict(lambda: defaultdict(list))
     aspects = {}
     for label in labels:
-        rated[label.eid, label.annotator][str(label.system)].append(float(label.value))
+        ratings[label.eid, label.annotator][str(label.system)].append(float(label.value))
         aspects[label.eid, label.annotator] = label.aspect
-    for (eid, annotator), values in rated.items():
+    for (eid, annotator), values in ratings.items():
         means = {system: fsum(points) / len(points) for system, points in values.items()}
         for a, b in combinations(sorted(means), 2):
             yield Label(
@@ -331,16 +335,16 @@ def _from_ratings(labels: Iterable[Label]) -> Iterator[Label]:
             )
 
 
-def preferred(
+def preferred_pairs(
     labels: Iterable[Label],
     summaries: Iterable[Summary],
     materials: Mapping[str, str],
     articles: Mapping[str, tuple[str, ...]],
 ) -> tuple[RatedItem, ...]:
-    """Return each labelled pair as its first annotator saw it, with people's mean preference.
+    """Return each labelled pair in the order seen by its first annotator, with the mean preference.
 
-    A note may speak of the first or of the second: only notes of those who saw the two in this
-    order go with it.
+    Only notes of annotators who saw the pair in this order are kept, since notes may refer to the
+    first or the second.
     """
     texts = {(summary.eid, summary.system): summary.text for summary in summaries}
     values_by_pair: dict[_Pair, list[tuple[_Pair, float, str]]] = defaultdict(list)
@@ -352,14 +356,14 @@ def preferred(
         values_by_pair[label.eid, min(a, b), max(a, b)].append(
             (pair, sign * SIGNS[str(label.value)], note_of(label))
         )
-    merged = []
+    items = []
     for entries in values_by_pair.values():
         first_pair = entries[0][0]
         mean = fsum(value if pair == first_pair else -value for pair, value, _ in entries) / len(
             entries
         )
         eid, first, second = first_pair
-        merged.append(
+        items.append(
             RatedItem(
                 text=texts[eid, first],
                 second=texts[eid, second],
@@ -371,10 +375,10 @@ def preferred(
                 articles=articles.get(eid, ()),
             )
         )
-    return tuple(merged)
+    return tuple(items)
 
 
 def note_of(label: Label) -> str:
-    """Return what the annotator wrote beside the label; ``annotate`` keeps it as ``note``."""
+    """Return the annotator's note on a label, which ``annotate`` stores as ``note``."""
     note = (label.model_extra or {}).get("note")
     return note.strip() if isinstance(note, str) else ""

@@ -1,4 +1,4 @@
-"""What a prompt's improvement is measured by: one measure for ratings, one for pairs."""
+"""Measures of a prompt's improvement: one for ratings, one for pairs."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ _Documents: TypeAlias = Sequence[Hashable]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Measure:
-    """Agreement with people, and the error that is left after calibration.
+    """Functions for the agreement with human labels, and for the error after calibration.
 
-    ``agreement`` takes what was judged and what people said, shapes (n,); ``weighted`` the same and
-    the documents, for `bootstrap`. ``fit`` takes the same two and returns a calibrator from what
-    was judged to ``target`` of what people said, in whose units errors are.
+    ``agreement`` maps judged and human values, shapes (n,), to their agreement; ``weighted`` also
+    takes the documents, for `bootstrap`. ``fit`` returns a calibrator from judged values to the
+    ``target`` of human values, which is the unit of errors.
     """
 
     agreement: Callable[[FloatArray, FloatArray], float | Undefined]
@@ -36,12 +36,12 @@ class Measure:
 def pair_agreement(judged: FloatArray, human: FloatArray) -> float | Undefined:
     """Return 2 sum(xy) / (sum(x^2) + sum(y^2)), in [-1, 1], for preferences in [-1, 1].
 
-    This is Cohen's kappa with quadratic weights where every pair is counted in both of its
-    directions, so that the name of a system that comes first says nothing. A judge that goes by
-    places alone prefers neither over both orders, and has 0. Undefined where people do, everywhere.
+    This is Cohen's kappa with quadratic weights, with every pair counted in both directions, so
+    that it is independent of the order of systems. A judge that only prefers a position has 0.
+    Undefined if all human preferences are 0.
     """
     if not human.any():
-        return Undefined(why="people prefer neither summary in any pair")
+        return Undefined(why="all human preferences are ties")
     value = pair_statistic(judged, human, range(human.size))(np.ones((1, human.size)))[0]
     return float(value)
 
@@ -50,26 +50,26 @@ def pair_statistic(
     judged: FloatArray, human: FloatArray, documents: _Documents
 ) -> WeightedStatistic:
     """Return `pair_agreement` as a function of the documents' multiplicities."""
-    coded, n_documents = document_codes(documents, human.size)
-    of_documents = totals(
-        np.column_stack([2.0 * judged * human, judged**2 + human**2]), coded, n_documents
+    document_indices, n_documents = document_codes(documents, human.size)
+    document_sums = totals(
+        np.column_stack([2.0 * judged * human, judged**2 + human**2]), document_indices, n_documents
     )
-    return lambda counts: divide(*(counts @ of_documents).T)
+    return lambda counts: divide(*(counts @ document_sums).T)
 
 
 def preferred_share(human: FloatArray) -> FloatArray:
-    """Map mean preferences from [-1, 1] to [0, 1]: shares that prefer the first, ties count 1/2."""
+    """Map mean preferences from [-1, 1] to the share preferring the first (ties count 1/2)."""
     return (human + 1.0) / 2.0
 
 
 def fit_pairs(judged: FloatArray, human: FloatArray) -> Calibrator | Undefined:
-    """Fit the probability that the first is preferred, by isotonic regression.
+    """Fit the probability that the first summary is preferred, by isotonic regression.
 
-    Every pair is taken in both directions, so that the curve gives both sides together 1. A judge
-    who prefers neither everywhere says nothing: the probability is a half.
+    Every pair is used in both directions, so that the probabilities of both sides sum to 1. If all
+    verdicts are ties, the probability is 0.5.
     """
     if human.size < MIN_LABELS:
-        return fit_calibrator("isotonic", judged, human)  # says how many it takes
+        return fit_calibrator("isotonic", judged, human)  # Undefined, with the required number
     share = preferred_share(human)
     if not judged.any():
         return Calibrator(

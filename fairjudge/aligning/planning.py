@@ -15,8 +15,8 @@ from fairjudge.aligning.decision import PartName
 from fairjudge.aligning.material import AlignMaterial, AlignOptions
 from fairjudge.aligning.running import (
     base_criterion,
-    made_of,
-    using,
+    make_candidates,
+    with_candidate,
     write_candidate,
     writing_llm,
 )
@@ -31,7 +31,7 @@ from fairjudge.run.planning import READABLE, SHORT, Plan, ask_all, planned, summ
 _ASSUMES = (
     READABLE,
     SHORT,
-    "anchors are as long as today's; the longest candidate is the one whose test is opened",
+    "new anchors are as long as the current ones; the longest candidate is tested",
 )
 
 
@@ -42,16 +42,16 @@ async def plan_align(
     model: Model,
     seconds_per_call: float,
 ) -> Plan:
-    """Return what ``fairjudge calibrate align`` would ask the model, less what the cache holds."""
+    """Return the requests that ``fairjudge calibrate align`` would send, without cached ones."""
     old, base = options.judging, base_criterion(options.judging)
     with tempfile.TemporaryDirectory() as folder:
         async with planned(model) as (models, planner):
             sets = await _stand_ins(base, writing_llm(models), options, material)
-            candidates = tuple(made_of(base, options, material, sets))
+            candidates = tuple(make_candidates(base, options, material, sets))
             judges = []
             for candidate in candidates:
                 write_candidate(candidate, Path(folder), old.aspect)
-                judges.append(using(old, Path(folder), candidate.name))
+                judges.append(with_candidate(old, Path(folder), candidate.name))
             for judging in (old, *judges):
                 await _ask(models, material, judging, "development")
             lengths = [
@@ -65,7 +65,7 @@ async def plan_align(
 async def _stand_ins(
     base: Criterion, llm: Llm, options: AlignOptions, material: AlignMaterial
 ) -> tuple[tuple[str, ...], ...]:
-    """Return cached anchor sets, or placeholders made of the current anchors."""
+    """Return cached anchor sets, or placeholders from the current anchors."""
     if "anchors" not in options.kinds:
         return ()
     messages = anchors_messages(base, material.rated(), n_sets=options.rewordings)

@@ -1,4 +1,4 @@
-"""Improving a judge's prompt from people's labels: candidates, development, one sealed test."""
+"""Improve a judge's prompt with human labels: candidates, development, one held-out test."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from fairjudge.aligning.candidates import (
     few_shot,
     other_scales,
     read_anchors,
-    reworded,
+    reworded_candidates,
     scale_text,
 )
 from fairjudge.aligning.decision import PartName, choose, gain_of, why_barred
@@ -49,10 +49,10 @@ from fairjudge.run.material import check_material
 from fairjudge.text.counting import pluralize
 
 _ANCHORS = "anchors"
-"""Rows of sets of anchors that a model wrote, so that no later start asks for others."""
+"""Key of recorded anchor sets, so that later runs do not request new ones."""
 _SIDES = "old"
 _MAX_FAILED = 0.05
-"""Share of a part's judgements that may lack a reply; above it nothing is decided."""
+"""Maximum share of a part's judgements without a reply."""
 _ANCHORS_TOKENS = 2048
 Counters = Callable[[str], Progress]
 """Called with a label; returns the `Progress` of a step."""
@@ -75,15 +75,15 @@ async def align_loaded(
     folder: Path | None = None,
     progress: Counters = lambda _what: no_progress,
 ) -> AlignOutcome:
-    """Try candidates on development, and the best of them on the sealed test, once.
+    """Evaluate candidates on development, and the best one, once, on the held-out test.
 
-    Candidates, runs and ``align.json`` are kept in ``folder``; by default one under the cache,
-    named by the labelled items, so that a test that was opened is found again.
+    Candidates, runs and ``align.json`` are stored in ``folder``. The default is a folder in the
+    cache named after the labelled items, so that earlier uses of the test are found.
     """
     where = folder or model.cache_folder / "runs" / f"align-{material.sha256[:12]}"
     make_folder(where)
-    opened = RunFolder(where, identity={"command": "align"})
-    with opened as run, record_spending(run, model):
+    run_folder = RunFolder(where, identity={"command": "align"})
+    with run_folder as run, record_spending(run, model):
         work = _Work(
             material=material,
             options=options,
@@ -92,7 +92,7 @@ async def align_loaded(
             run=run,
             progress=progress,
         )
-        report = await work.report()
+        report = await work.run_remaining()
         return AlignOutcome(report=report, spent=total_cost(work.spent), folder=where)
 
 
@@ -106,8 +106,8 @@ class _Work:
     progress: Counters
     spent: list[RunCost | None] = field(default_factory=list)
 
-    async def report(self) -> dict[str, Any]:
-        """Run the remaining steps and return the outcome."""
+    async def run_remaining(self) -> dict[str, Any]:
+        """Run the remaining steps and return the report."""
         record = read_record(self.folder)
         self._check_sealed(record, test=self.material.sha256_of("test"))
         candidates, unusable = await self._candidates()
@@ -115,10 +115,10 @@ class _Work:
             write_candidate(candidate, self.folder / "candidates", self.options.judging.aspect)
         opening = self._opening(candidates)
         self._check_sealed(record, test=opening.test, candidates=opening.candidates)
-        sides = await self._compared(candidates, "development")
-        gains = {name: gain_of(side.paired) for name, side in sides.items()}
-        barred = {name: why_barred(side.paired) for name, side in sides.items()}
-        chosen = choose({name: gain for name, gain in gains.items() if barred[name] is None})
+        sides_by_name = await self._compare_sides(candidates, "development")
+        gains = {name: gain_of(side.paired) for name, side in sides_by_name.items()}
+        barred = {name: why_barred(side.paired) for name, side in sides_by_name.items()}
+        chosen_name = choose({name: gain for name, gain in gains.items() if barred[name] is None})
         base = {
             "aspect": self.options.judging.aspect,
             "protocol": self.options.judging.plan().protocol,
@@ -128,37 +128,42 @@ class _Work:
             "candidates": [
                 {"name": candidate.name, "kind": candidate.kind, "about": candidate.about}
                 | {"development": asdict(gains[candidate.name]), "barred": barred[candidate.name]}
-                | {"chosen": candidate.name == chosen}
+                | {"chosen": candidate.name == chosen_name}
                 for candidate in candidates
             ],
             "unusable": unusable,
-            "chosen": chosen,
+            "chosen": chosen_name,
             "folder": str(self.folder),
         }
-        if chosen is None:
+        if chosen_name is None:
             self._keep(None)
-            closed = {"decision": None, "audits": None, "n_opened": 0}
-            return {"kept": False, "opened": False, **base, **closed, "criterion": None}
-        best = next(candidate for candidate in candidates if candidate.name == chosen)
-        opening = opening.model_copy(update={"chosen": chosen})
-        report, n_opened = await self._opened(record, opening, best, sides[chosen])
+            outcome = {"decision": None, "audits": None, "n_opened": 0}
+            return {"kept": False, "opened": False, **base, **outcome, "criterion": None}
+        best = next(candidate for candidate in candidates if candidate.name == chosen_name)
+        opening = opening.model_copy(update={"chosen": chosen_name})
+        report, n_opened = await self._run_test(record, opening, best, sides_by_name[chosen_name])
         is_kept = bool(report["decision"]["kept"])
         criterion = self._keep(best if is_kept else None)
-        tested = {"n_opened": n_opened, "criterion": None if criterion is None else str(criterion)}
-        return {"kept": is_kept, "opened": True, **base, **report, **tested}
+        test_fields = {
+            "n_opened": n_opened,
+            "criterion": None if criterion is None else str(criterion),
+        }
+        return {"kept": is_kept, "opened": True, **base, **report, **test_fields}
 
     async def _candidates(self) -> tuple[tuple[Candidate, ...], list[str]]:
-        """Return the candidates, and those that could not be made."""
+        """Return the candidates, and problems with making others."""
         base, kinds = base_criterion(self.options.judging), self.options.kinds
         async with open_models(self.model) as models:
             llm = writing_llm(models)
             sets = await self._anchors(base, llm, models) if "anchors" in kinds else ()
-        candidates = tuple(made_of(base, self.options, self.material, sets))
-        missing = self.options.rewordings - len(sets) if "anchors" in kinds else 0
-        why = [f"{pluralize(missing, 'set')} of anchors could not be read"] if missing > 0 else []
+        candidates = tuple(make_candidates(base, self.options, self.material, sets))
+        n_missing = self.options.rewordings - len(sets) if "anchors" in kinds else 0
+        problems = (
+            [f"{pluralize(n_missing, 'set')} of anchors could not be read"] if n_missing > 0 else []
+        )
         if not candidates:
-            raise RunError(f"no candidate to try: {'; '.join(why) or 'nothing was asked for'}")
-        return candidates, why
+            raise RunError(f"no candidate to try: {'; '.join(problems) or 'nothing was asked for'}")
+        return candidates, problems
 
     async def _anchors(
         self, base: Criterion, llm: Llm, models: Models
@@ -166,7 +171,7 @@ class _Work:
         """Return the recorded anchor sets, or request them from the model."""
         items, n_sets = self.material.rated(), self.options.rewordings
         messages = anchors_messages(base, items, n_sets=n_sets)
-        key = _sha256([[m.content for m in messages], self.model.identity()])
+        key = _sha256([[message.content for message in messages], self.model.identity()])
         for row in self.run.read(_ANCHORS):
             if row["key"] == key:
                 return tuple(map(tuple, row["sets"]))
@@ -178,55 +183,62 @@ class _Work:
         self.spent.append(models.cost())
         if isinstance(reply, Unscored):
             raise RunError(
-                f"no anchors were written ({reply.reason}: {reply.detail}); the same command asks "
-                "again, and --try examples or --try scale does without them"
+                f"no reply with anchors ({reply.reason}: {reply.detail}); rerun the command to try "
+                "again, or use --try examples or --try scale, which need no anchors"
             )
         sets = read_anchors(reply.text, base=base, limit=n_sets)
         self.run.append(_ANCHORS, {"key": key, "sets": sets})
         return sets
 
-    async def _compared(self, candidates: Iterable[Candidate], part: PartName) -> dict[str, Sides]:
-        """Judge a part by the old prompt and by each candidate, and join both to the labels."""
-        old, labels = await self._judged(None, part), self.material.labels_of(part)
+    async def _compare_sides(
+        self, candidates: Iterable[Candidate], part: PartName
+    ) -> dict[str, Sides]:
+        """Judge a part with the old prompt and each candidate, and join both with the labels."""
+        old, labels = await self._judge_part(None, part), self.material.labels_of(part)
         reading = self.options.reading
         return {
-            candidate.name: sides_of(old, await self._judged(candidate, part), labels, reading)
+            candidate.name: sides_of(old, await self._judge_part(candidate, part), labels, reading)
             for candidate in candidates
         }
 
-    async def _opened(
+    async def _run_test(
         self, record: AlignRecord, opening: Opening, candidate: Candidate, development: Sides
     ) -> tuple[Mapping[str, Any], int]:
-        """Open the test, unless it was opened for this; return its report and all openings."""
+        """Run the test, unless it is recorded; return its report and the number of uses."""
         self._check_sealed(
             record, test=opening.test, candidates=opening.candidates, chosen=opening.chosen
         )
-        n_opened = len(record.before(opening)) + 1
-        earlier = record.find(opening)
-        opening = earlier or opening
-        former = opening.report
+        n_opened = len(record.other_openings(opening)) + 1
+        recorded_opening = record.find(opening)
+        opening = recorded_opening or opening
+        recorded_report = opening.report
         attributes = self.material.attributes
-        if former is not None and former["audits"].get("attributes") == sorted(attributes):
-            return former, n_opened
-        if former is None:
-            write_record(self.folder, record.with_opening(opening))  # before a word of it is read
-        (test,) = (await self._compared([candidate], "test")).values()
+        if recorded_report is not None and recorded_report["audits"].get("attributes") == sorted(
+            attributes
+        ):
+            return recorded_report, n_opened
+        if recorded_report is None:
+            write_record(self.folder, record.with_opening(opening))  # before the test is used
+        (test,) = (await self._compare_sides([candidate], "test")).values()
         grouping = grouping_of(self.material.summaries_of("test"), attributes)
         level, seed = self.options.level, self.options.seed
-        if former is None:
+        if recorded_report is None:
             report = opened_report(development, test, grouping, seed=seed, level=level)
-        else:  # other groups of what is judged already: the decision stays the one that was made
-            report = {**former, "audits": audits_of(development, test, grouping, level=level)}
-        opened = opening.model_copy(update={"report": report})
-        write_record(self.folder, record.with_opening(opened))
+        else:  # only the audit groups differ: keep the recorded decision
+            report = {
+                **recorded_report,
+                "audits": audits_of(development, test, grouping, level=level),
+            }
+        completed_opening = opening.model_copy(update={"report": report})
+        write_record(self.folder, record.with_opening(completed_opening))
         return report, n_opened
 
-    async def _judged(self, candidate: Candidate | None, part: PartName) -> Sequence[Judgement]:
-        """Judge a part by a candidate, or by the old prompt where there is none."""
+    async def _judge_part(self, candidate: Candidate | None, part: PartName) -> Sequence[Judgement]:
+        """Judge a part with a candidate, or with the old prompt if it is None."""
         name = _SIDES if candidate is None else candidate.name
         options = self.options.judging
         if candidate is not None:
-            options = using(options, self.folder / "candidates", candidate.name)
+            options = with_candidate(options, self.folder / "candidates", candidate.name)
         identity = {
             "judging": self._judging(),
             "candidate": None if candidate is None else candidate.sha256,
@@ -251,7 +263,7 @@ class _Work:
         check_sealed(record, documents, reopen=self.options.reopen, **known)
 
     def _opening(self, candidates: Sequence[Candidate]) -> Opening:
-        """Return the opening of this test for one of `candidates`, which is still to be chosen."""
+        """Return the opening of this test for one of `candidates`, to be chosen later."""
         tried = {
             "judging": self._judging(),
             "model": self.model.identity(),
@@ -270,14 +282,14 @@ class _Work:
         )
 
     def _judging(self) -> dict[str, str]:
-        """Return the identity of the old judge, with its own files by content."""
+        """Return the identity of the old judge, with its files by content."""
         base = base_criterion(self.options.judging)
         settings = replace(self.options.judging, prompt=None, scale=None).identity()
         prompt = {"prompt": base.template.sha256, "scale": repr(base.scale)}
         return {name: str(value) for name, value in settings.items()} | prompt
 
     def _keep(self, candidate: Candidate | None) -> Path | None:
-        """Write the criterion that is kept, if any, to the top of the folder."""
+        """Write the kept candidate's criterion to ``kept.toml``, or remove the file if None."""
         path = self.folder / "kept.toml"
         if candidate is None:
             path.unlink(missing_ok=True)
@@ -288,7 +300,7 @@ class _Work:
 
 
 def base_criterion(judging: JudgeOptions) -> Criterion:
-    """Return the prompt and the scale that are to be improved."""
+    """Return the prompt and the scale to improve."""
     plan = judging.plan()
     if PROTOCOLS[plan.protocol].itemized:
         raise ConfigurationError("align improves prompts of --protocol likert, binary or pairwise")
@@ -296,35 +308,35 @@ def base_criterion(judging: JudgeOptions) -> Criterion:
 
 
 def writing_llm(models: Models) -> Llm:
-    """Return the model that judges and writes."""
+    """Return the model that judges and writes anchors."""
     if models.llm is None or models.llm.decides is not None:
-        raise ConfigurationError("align needs a model that reads a prompt: name one by --backend")
+        raise ConfigurationError("align needs an LLM: pass one with --backend")
     return models.llm
 
 
-def made_of(
+def make_candidates(
     base: Criterion,
     options: AlignOptions,
     material: AlignMaterial,
     sets: Sequence[Sequence[str]],
 ) -> Iterable[Candidate]:
-    """Yield the candidates of `options`, each wording once; `sets` are the anchors."""
-    every = [*reworded(base, sets)]
+    """Yield the distinct candidates for `options`, with anchor sets `sets`."""
+    candidates = [*reworded_candidates(base, sets)]
     if "examples" in options.kinds:
-        every += few_shot(base, material.rated())
+        candidates += few_shot(base, material.rated())
     if "scale" in options.kinds:
-        every += other_scales(base)
-    yield from {candidate.sha256: candidate for candidate in every}.values()
+        candidates += other_scales(base)
+    yield from {candidate.sha256: candidate for candidate in candidates}.values()
 
 
-def using(judging: JudgeOptions, folder: Path, name: str) -> JudgeOptions:
-    """Return `judging` with the prompt and the scale of the candidate `name` in `folder`."""
+def with_candidate(judging: JudgeOptions, folder: Path, name: str) -> JudgeOptions:
+    """Return `judging` with prompt and scale of the candidate `name` in `folder`."""
     scale = folder / f"{name}.scale.toml"
     return replace(judging, rule=None, prompt=folder / f"{name}.md", scale=scale)
 
 
 def write_candidate(candidate: Candidate, folder: Path, aspect: str) -> None:
-    """Write template, scale and criterion of `candidate`: ``fairjudge judge`` takes them."""
+    """Write template, scale and criterion of `candidate`, to be used by ``fairjudge judge``."""
     make_folder(folder)
     write_atomically(folder / f"{candidate.name}.md", candidate.prompt)
     write_atomically(folder / f"{candidate.name}.scale.toml", scale_text(candidate.scale))
@@ -332,7 +344,7 @@ def write_candidate(candidate: Candidate, folder: Path, aspect: str) -> None:
 
 
 def criterion_text(candidate: Candidate, aspect: str, *, folder: str = "") -> str:
-    """Return the criterion file of `candidate`; its prompt and scale are in `folder`."""
+    """Return the criterion file of `candidate`, with prompt and scale in `folder`."""
     criterion = {
         "aspect": aspect,
         "prompt": f"{folder}{candidate.name}.md",
@@ -342,14 +354,14 @@ def criterion_text(candidate: Candidate, aspect: str, *, folder: str = "") -> st
 
 
 def _check_answered(rows: Sequence[Judgement], *, part: str, name: str) -> None:
-    """Raise an error where another start could still obtain missing judgements."""
-    why = Counter(row.unscored for row in rows)
-    failed = why["backend"]
-    if why["budget"] or failed > _MAX_FAILED * len(rows):
-        reasons = ", ".join(f"{reason}: {why[reason]}" for reason in ("budget", "backend"))
+    """Raise an error if too many judgements are missing that another run could obtain."""
+    n_by_reason = Counter(row.unscored for row in rows)
+    n_failed = n_by_reason["backend"]
+    if n_by_reason["budget"] or n_failed > _MAX_FAILED * len(rows):
+        reasons = ", ".join(f"{reason}: {n_by_reason[reason]}" for reason in ("budget", "backend"))
         raise RunError(
-            f"{part}, {name}: {pluralize(why['budget'] + failed, 'judgement')} of {len(rows)} got "
-            f"no reply ({reasons}); no candidate was chosen; run the same command to resume"
+            f"{part}, {name}: {pluralize(n_by_reason['budget'] + n_failed, 'judgement')} of "
+            f"{len(rows)} got no reply ({reasons}); no candidate was chosen; run the same command to resume"
         )
 
 

@@ -8,17 +8,17 @@ from dataclasses import dataclass, replace
 
 from fairjudge.scales import Level, Position, Scale
 
-_WORTH: dict[Position, float] = {"first": 1.0, "tie": 0.0, "second": -1.0}
-_PLACES = re.compile(r"\b(?:first|second|summary [12ab])\b", re.IGNORECASE)
+_POSITION_VALUES: dict[Position, float] = {"first": 1.0, "tie": 0.0, "second": -1.0}
+_POSITIONS = re.compile(r"\b(?:first|second|summary [12ab])\b", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Wording:
-    """What differs between ratings and pairs.
+    """The wording of prompts for ratings or for pairs.
 
     ``example_sizes`` are the sizes of few-shot candidates; None means one example per level.
-    ``label_of`` returns a value in words, ``anchors`` today's lines for a model to reword,
-    ``levels`` the levels with other anchors; ``fits`` says whether a model's lines can be used.
+    ``label_of`` returns the text of a value, ``anchors`` the current anchors to reword, ``levels``
+    the levels with new anchors; ``fits`` is whether new anchors are valid.
     """
 
     template: str
@@ -39,9 +39,9 @@ def wording_of(scale: Scale) -> Wording:
     return PREFERENCES if scale.kind == "pair" else RATINGS
 
 
-def worth(level: Level) -> float:
-    """Return what an answer is worth; of a pair, to the first summary: 1, 0 or -1."""
-    return _WORTH[level.value] if isinstance(level.value, str) else float(level.value)
+def level_value(level: Level) -> float:
+    """Return the value of an answer; for a pair, the preference for the first: 1, 0 or -1."""
+    return _POSITION_VALUES[level.value] if isinstance(level.value, str) else float(level.value)
 
 
 def _every_level(scale: Scale, anchors: Sequence[str]) -> tuple[Level, ...]:
@@ -51,13 +51,13 @@ def _every_level(scale: Scale, anchors: Sequence[str]) -> tuple[Level, ...]:
 
 
 def _better_and_tie(scale: Scale) -> tuple[str, ...]:
-    """Return when a summary is the better one, and when neither is: the same for both places."""
+    """Return the anchors of the better summary, for either position, and of a tie."""
     ties = [level.anchor or level.answer for level in scale.levels if level.value == "tie"]
     return ("the better one by the rule above", *ties)
 
 
-def _both_places(scale: Scale, anchors: Sequence[str]) -> tuple[Level, ...]:
-    """Return levels that give both places one and the same reason."""
+def _both_positions(scale: Scale, anchors: Sequence[str]) -> tuple[Level, ...]:
+    """Return the levels with the same anchor for both positions."""
     return tuple(
         replace(
             level,
@@ -98,6 +98,6 @@ PREFERENCES = Wording(
     example_sizes=(6, 3),
     label_of=lambda value: f"preference {value:+.2g}",
     anchors=_better_and_tie,
-    levels=_both_places,
-    fits=lambda anchors: _PLACES.search(anchors[0]) is None,
+    levels=_both_positions,
+    fits=lambda anchors: _POSITIONS.search(anchors[0]) is None,
 )

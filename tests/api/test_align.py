@@ -65,7 +65,7 @@ def test_pairs_and_attributes_from_values(server, tmp_path, monkeypatch):
     groups = result["audits"]["errors"]["groups"]
     assert {row["group"] for row in groups if row["attribute"] == "leaning"} == {"left", "right"}
     assert "kappa with human preferences" in result.findings[0]
-    with pytest.raises(fj.FairJudgeError, match="a pair has no other scale"):
+    with pytest.raises(fj.FairJudgeError, match="pairs have only one scale"):
         fj.align(*data, **by_name, candidates=["scale"])
-    with pytest.raises(fj.FairJudgeError, match="candidates: expected some of"):
+    with pytest.raises(fj.FairJudgeError, match="candidates: choose from"):
         fj.align(*data, **by_name, candidates=[])

@@ -244,7 +244,7 @@ def test_nothing_to_decide_on_says_why():
 )
 def test_places_are_spread_each_once_and_in_order(values, n, random):
     preferred = [random.random() < 0.5 for _ in values]
-    places = spread_over(values, n, preferred=preferred)
+    places = spread_over(values, n, is_preferred=preferred)
     assert len(set(places)) == len(places) == min(n, len(values))
     sample = [values[place] for place in places]
     assert sample == sorted(sample)
@@ -254,5 +254,5 @@ def test_places_are_spread_each_once_and_in_order(values, n, random):
 
 
 def test_notes_are_preferred_among_equals():
-    places = spread_over([1, 1, 3, 5, 5], 2, preferred=[False, True, True, False, True])
+    places = spread_over([1, 1, 3, 5, 5], 2, is_preferred=[False, True, True, False, True])
     assert places == (1, 4)

@@ -195,7 +195,7 @@ def test_a_plan_counts_what_will_be_asked(cli, data):
 @pytest.mark.parametrize(
     ("more", "message"),
     [
-        (("--try", "scale"), "a pair has no other scale"),
+        (("--try", "scale"), "pairs have only one scale"),
         (("--label-scale", "1-5"), "a preference is on no scale"),
         (("--attribute", "party"), "no article has attribute 'party'"),
     ],

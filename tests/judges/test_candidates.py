@@ -18,7 +18,7 @@ from fairjudge.aligning.candidates import (
     nearest,
     other_scales,
     read_anchors,
-    reworded,
+    reworded_candidates,
     scale_text,
     stand_ins,
 )
@@ -43,7 +43,7 @@ FIVE = items("bad", "poor", "middling", "good", "perfect")
 
 def candidates(base: Criterion):
     anchors = [[f"level {level.answer}" for level in base.scale.levels]]
-    return [*reworded(base, anchors), *few_shot(base, FIVE), *other_scales(base)]
+    return [*reworded_candidates(base, anchors), *few_shot(base, FIVE), *other_scales(base)]
 
 
 @pytest.mark.parametrize("base", [BASE, YES_OR_NO])
@@ -176,7 +176,7 @@ SIX = pairs(1, -1, 0, 1, -1, 0.2)
 def test_candidates_for_pairs_are_prompts_and_scales_that_judges_take(base, lines, tmp_path):
     assert n_anchors(base) == lines
     sets = [["it says less that is false", "as much is false"][:lines], *stand_ins(base, 1)]
-    items = [*reworded(base, sets), *few_shot(base, SIX), *other_scales(base)]
+    items = [*reworded_candidates(base, sets), *few_shot(base, SIX), *other_scales(base)]
     assert [item.name for item in items] == ["anchors-1", "anchors-2", "examples-6", "examples-3"]
     for item in items:
         (tmp_path / "p.md").write_text(item.prompt, "utf-8")
@@ -190,7 +190,9 @@ def test_candidates_for_pairs_are_prompts_and_scales_that_judges_take(base, line
 
 
 def test_both_places_of_a_pair_get_the_same_line():
-    (criterion,) = reworded(PAIRWISE, [("it says less that is false", "as much is false")])
+    (criterion,) = reworded_candidates(
+        PAIRWISE, [("it says less that is false", "as much is false")]
+    )
     assert [level.anchor for level in criterion.scale.levels] == [
         "the first summary is better: it says less that is false",
         "the second summary is better: it says less that is false",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from fairjudge.aligning.material import preferences, preferred
+from fairjudge.aligning.material import preferences, preferred_pairs
 from fairjudge.domain import Label, Summary
 from fairjudge.errors import InputError
 
@@ -48,7 +48,7 @@ def test_a_pair_is_shown_as_its_first_annotator_saw_it():
         pair("y", "x", "a", "q", order="ba", note="seen the other way round"),
         pair("x", "y", "tie", "r", order="ba", note=" alike "),
     ]
-    (first,) = preferred(labels, TEXTS, {"e": "material"}, {"e": ("article",)})
+    (first,) = preferred_pairs(labels, TEXTS, {"e": "material"}, {"e": ("article",)})
     assert (first.text, first.second) == ("text y", "text x")
     assert first.value == pytest.approx((-1 + 1 + 0) / 3)
     assert first.share == pytest.approx(0.5)

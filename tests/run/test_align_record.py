@@ -61,9 +61,9 @@ def test_openings_are_counted_by_the_documents_that_they_share():
     record = RECORD.with_opening(opening(("b", "c"), test=TWO)).with_opening(
         opening(("z",), test="3" * 64)
     )
-    assert len(record.before(opening(candidates=TWO))) == 2
-    assert len(record.before(opening())) == 1
-    assert record.before(opening(("q",), candidates=TWO)) == ()
+    assert len(record.other_openings(opening(candidates=TWO))) == 2
+    assert len(record.other_openings(opening())) == 1
+    assert record.other_openings(opening(("q",), candidates=TWO)) == ()
 
 
 def test_a_report_takes_the_place_of_its_opening_and_comes_back(tmp_path):
