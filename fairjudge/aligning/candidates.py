@@ -51,9 +51,9 @@ class RatedItem:
     """A possible example: ``value`` is its mean human rating, ``notes`` are annotators' comments.
 
     For a pair, ``second`` is the text of the other summary, and ``value`` the preference for
-    `text`, from -1 to 1. ``share`` is the rating or preference rescaled to [0, 1]. ``material`` is the
-    reference if it is short; ``articles`` are long references, which are not part of examples in
-    a judge's requests. ``n_labels`` is the number of labels averaged in `value`.
+    `text`, from -1 to 1. ``share`` is the rating or preference rescaled to [0, 1]. ``material`` is
+    the reference if it is short; ``articles`` are long references, which are not part of examples
+    in a judge's requests. ``n_labels`` is the number of labels averaged in `value`.
     """
 
     text: str

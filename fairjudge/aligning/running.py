@@ -361,7 +361,8 @@ def _check_answered(rows: Sequence[Judgement], *, part: str, name: str) -> None:
         reasons = ", ".join(f"{reason}: {n_by_reason[reason]}" for reason in ("budget", "backend"))
         raise RunError(
             f"{part}, {name}: {pluralize(n_by_reason['budget'] + n_failed, 'judgement')} of "
-            f"{len(rows)} got no reply ({reasons}); no candidate was chosen; run the same command to resume"
+            f"{len(rows)} got no reply ({reasons}); no candidate was chosen; run the same command "
+            "to resume"
         )
 
 

@@ -175,7 +175,7 @@ def test_a_killed_run_goes_on_and_repeats_no_call(data):
 def test_a_spent_budget_decides_nothing_and_the_next_start_goes_on(cli, data):
     data.answer = judge(sees=EXAMPLES)
     result = cli(*aligning(data, "--max-calls", "60"), code=1)
-    assert "nothing is decided" in result.err
+    assert "no candidate was chosen" in result.err
     assert not Path("aligned/align.json").exists()
     result = cli(*aligning(data), code=0)
 
@@ -295,5 +295,5 @@ def test_the_page_shows_what_the_command_prints(cli, data):
 def test_the_local_model_reads_no_prompt(cli, data):
     inputs = aligning(data)[: -len(("--backend", "openai:stub-model", "--base-url", data.v1))]
     result = cli(*inputs, code=1)
-    assert "name one by --backend" in result.err
+    assert "pass one with --backend" in result.err
     assert data.calls == []

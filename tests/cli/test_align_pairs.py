@@ -196,7 +196,7 @@ def test_a_plan_counts_what_will_be_asked(cli, data):
     ("more", "message"),
     [
         (("--try", "scale"), "pairs have only one scale"),
-        (("--label-scale", "1-5"), "a preference is on no scale"),
+        (("--label-scale", "1-5"), "only applies to ratings"),
         (("--attribute", "party"), "no article has attribute 'party'"),
     ],
 )
