@@ -1,9 +1,9 @@
-"""Fill the measured blocks of docs/audits.md with what the scripts below gave.
+"""Fill the measured blocks of docs/audits.md with the results of the scripts below.
 
     python benchmarks/audits_page.py            writes them from benchmarks/results
-    python benchmarks/audits_page.py --check    exits with 1 where the page is not up to date
+    python benchmarks/audits_page.py --check    exits with 1 if the page is not up to date
 
-The figures come from ``ranking_coverage.py``, ``rates_coverage.py``, ``rates_recorded.py``,
+The results come from ``ranking_coverage.py``, ``rates_coverage.py``, ``rates_recorded.py``,
 ``guarantee_kept.py`` and ``stability_coverage.py``, each run with ``--json``.
 """
 
@@ -28,29 +28,31 @@ BLOCK = re.compile(r"(<!-- measured: (\w+) -->\n).*?(<!-- end -->)", re.DOTALL)
 
 
 def page(text: str, results: Path = RESULTS) -> str:
-    """Return the page with every measured block written anew."""
-    figures = {path.stem: json.loads(path.read_text("utf-8")) for path in results.glob("*.json")}
+    """Return the page with every measured block regenerated."""
+    results_by_name = {
+        path.stem: json.loads(path.read_text("utf-8")) for path in results.glob("*.json")
+    }
     blocks = {
-        "ranking": ranking(figures["ranking_coverage"]),
-        "rates": rates(figures["rates_coverage"], figures["rates_recorded"]),
-        "promises": promises(figures["guarantee_kept"]),
-        "stability": stable(figures["stability_coverage"]),
+        "ranking": ranking(results_by_name["ranking_coverage"]),
+        "rates": rates(results_by_name["rates_coverage"], results_by_name["rates_recorded"]),
+        "guarantees": guarantees(results_by_name["guarantee_kept"]),
+        "stability": stability(results_by_name["stability_coverage"]),
     }
     return BLOCK.sub(lambda match: f"{match[1]}\n{blocks[match[2]]}\n{match[3]}", text)
 
 
-def table(title: str, heads: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    """Return a table, numbers from the second column on."""
+def table(title: str, headers: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    """Return a table with numbers from the second column on."""
     text = TextTable(
         title=title,
-        columns=columns(*heads, numbers=heads[1:]),
+        columns=columns(*headers, numbers=headers[1:]),
         rows=tuple(tuple(row) for row in rows),
     )
     return to_markdown(text)
 
 
 def figure_text(figure: Json | None, *, digits: int = 2) -> str:
-    """Return a figure with its interval, or a dash."""
+    """Return an estimate with its interval, or a dash."""
     if figure is None or figure.get("value") is None:
         return "-"
     value = number(figure["value"], digits=digits)
@@ -60,34 +62,34 @@ def figure_text(figure: Json | None, *, digits: int = 2) -> str:
     return f"{value} [{low}, {high}]"
 
 
-def between(values: Sequence[float]) -> str:
-    """Return ``93.1 to 96.8``."""
+def range_text(values: Sequence[float]) -> str:
+    """Return minimum and maximum, as ``93.1 to 96.8``."""
     return f"{min(values):.1f} to {max(values):.1f}"
 
 
-def _of_rankings(results: Json, name: str) -> str:
-    return between([row[name][0] for row in results["rankings"]])
+def _rankings_range(results: Json, name: str) -> str:
+    return range_text([row[name][0] for row in results["rankings"]])
 
 
 def ranking(results: Json) -> str:
     """Return the section on ranking."""
     rows = results["simulated"]
     coverage = {
-        name: between([row[name][0] for row in rows])
+        name: range_text([row[name][0] for row in rows])
         for name in ("strengths", "position_effect", "ranks")
     }
     parts = [
-        "In simulation 95 % intervals of strengths covered "
-        f"{coverage['strengths']} %, of the effect of position {coverage['position_effect']} %; "
-        f"the ranks held all true ones at once in {coverage['ranks']} %. Of whole rankings, two a "
-        f"document, strengths {_of_rankings(results, 'strengths')} %, the ranks "
-        f"{_of_rankings(results, 'ranks')} %.\n"
+        "In simulation the coverage of 95 % intervals was "
+        f"{coverage['strengths']} % for strengths and {coverage['position_effect']} % for the "
+        f"position effect; the ranks covered all true ranks simultaneously in {coverage['ranks']} "
+        "% of data sets. With whole rankings, two per document: strengths "
+        f"{_rankings_range(results, 'strengths')} %, ranks {_rankings_range(results, 'ranks')} %.\n"
     ]
     for group in results["summeval"]:
         position = figure_text(group["position_effect"])
         parts.append(
             table(
-                f"SummEval, {group['aspect']}, judged by gpt-3.5; standing first adds {position}",
+                f"SummEval, {group['aspect']}, judged by gpt-3.5; position effect {position}",
                 ("system", "rank", "strength", "expected win rate", "win rate"),
                 [
                     (
@@ -107,41 +109,43 @@ def ranking(results: Json) -> str:
 def rates(simulated: Json, recorded: Json) -> str:
     """Return the section on error rates and corrected shares."""
     rows = simulated["simulated"]
-    still = [row for row in rows if row["share"] == row["labelled_share"]]
-    moved = [row for row in rows if row["share"] != row["labelled_share"]]
+    equal = [row for row in rows if row["share"] == row["labelled_share"]]
+    unequal = [row for row in rows if row["share"] != row["labelled_share"]]
 
-    def covered(kind_rows: Sequence[Json], way: str) -> str:
-        return between([row["coverage"][way] for row in kind_rows])
+    def coverage(settings: Sequence[Json], method: str) -> str:
+        return range_text([row["coverage"][method] for row in settings])
 
-    heads = ("share of yes", *(f"{way} covers (%)" for way in ("judged", "corrected", "PPI++")))
+    titles = {"judged": "judge alone", "labelled": "labels alone", "corrected": "corrected"}
+    titles["ppi"] = "PPI++"
+    methods = ("judged", "corrected", "ppi")
     text = (
-        f"In simulation ({rows[0]['n_datasets']} data sets each of {len(rows)} settings) the "
-        f"corrected interval covered {covered(rows, 'corrected')} %.\n"
+        f"In simulation ({rows[0]['n_datasets']} data sets for each of {len(rows)} settings) the "
+        f"coverage of the corrected interval was {coverage(rows, 'corrected')} %.\n"
     )
     first = table(
-        "Coverage of nominal 95 % intervals, least to most over the settings",
-        heads,
+        "Coverage of nominal 95 % intervals in percent, minimum to maximum over the settings",
+        ("share of yes", *(titles[method] for method in methods)),
         [
-            (
-                name,
-                *(covered(settings, way) for way in ("judged", "corrected", "ppi")),
+            (name, *(coverage(settings, method) for method in methods))
+            for name, settings in (
+                ("same as among labelled items", equal),
+                ("different", unequal),
             )
-            for name, settings in (("as among the labelled", still), ("another one", moved))
         ],
     )
-    ways = ("judged", "labelled", "corrected", "ppi")
     second = table(
-        "Consistent summaries of SummEval by gpt-3.5 (percent), labels of 30 of 100 documents, "
-        f"{recorded['draws']} draws: mean estimate, mean width, how often the truth was held",
-        ("share of", "truth", *ways),
+        "Share of consistent summaries in SummEval (percent), judged by gpt-3.5, with labels for "
+        f"30 of 100 documents, {recorded['draws']} draws: mean estimate, mean width of the "
+        "interval, its coverage",
+        ("items", "truth", *titles.values()),
         [
             (
                 row["what"],
                 number(row["truth"], digits=1),
                 *(
-                    f"{row[way]['estimate']:.1f}, {row[way]['width']:.1f}, "
-                    f"{row[way]['holds_truth']:.1f}"
-                    for way in ways
+                    f"{row[method]['estimate']:.1f}, {row[method]['width']:.1f}, "
+                    f"{row[method]['holds_truth']:.1f}"
+                    for method in titles
                 ),
             )
             for row in recorded["recorded"]
@@ -149,27 +153,32 @@ def rates(simulated: Json, recorded: Json) -> str:
     )
     new_documents, new_systems = recorded["recorded"]
     closing = (
-        f"This judge finds {new_documents['sensitivity']:.1f} % of the consistent summaries and "
-        f"{new_documents['specificity']:.1f} % of the others. Of other systems, the correction had "
-        f"no value in {new_systems['corrected']['no_value']:.1f} % of draws, for lack of "
-        "labels that say no.\n"
+        f"The sensitivity of this judge is {new_documents['sensitivity']:.1f} %, its specificity "
+        f"{new_documents['specificity']:.1f} %. For other systems, the correction was undefined "
+        f"in {new_systems['corrected']['no_value']:.1f} % of draws, for lack of negative labels.\n"
     )
     return f"{text}\n{first}\n{second}\n{closing}"
 
 
-def promises(results: Json) -> str:
-    """Return the section on promised agreement."""
+def guarantees(results: Json) -> str:
+    """Return the section on guaranteed agreement."""
     worst = max(row["broken"] for row in results["simulated"])
     text = (
-        f"In simulation ({results['simulated'][0]['n_datasets']} data sets a setting) a promise of "
-        f"90 % at 95 % confidence was broken in at most {worst:.1f} %.\n"
+        f"In simulation ({results['simulated'][0]['n_datasets']} data sets per setting) a "
+        f"guarantee of 90 % at 95 % confidence was violated in at most {worst:.1f} %.\n"
     )
     first = table(
         "Simulated judges",
-        ("judge", "documents", "items each", "promise broken (%)", "answers kept (%)"),
+        (
+            "judge",
+            "documents",
+            "items per document",
+            "guarantee violated (%)",
+            "answers kept (%)",
+        ),
         [
             (
-                row["judge"],
+                row["judge"].replace("at the promise", "just below the guarantee"),
                 str(row["n_documents"]),
                 str(row["items_per_document"]),
                 number(row["broken"], digits=1),
@@ -179,14 +188,14 @@ def promises(results: Json) -> str:
         ],
     )
     second = table(
-        "Recorded judges, fitted on random halves, held against the others (percent)",
+        "Recorded judges, fitted on random halves, evaluated on the other halves (percent)",
         (
             "judge",
             "pairs",
             "agreement of all",
-            "promised",
-            "kept ones agree",
-            "halves below it",
+            "guaranteed",
+            "agreement of kept",
+            "halves below guarantee",
             "calls saved",
         ),
         [
@@ -205,10 +214,13 @@ def promises(results: Json) -> str:
     return f"{text}\n{first}\n{second}"
 
 
-def stable(results: Json) -> str:
+def stability(results: Json) -> str:
     """Return the section on stability."""
-    covered = [value for row in results["simulated"] for value in row["coverage"].values()]
-    text = f"In simulation 95 % intervals of these figures covered {between(covered)} %.\n"
+    coverages = [value for row in results["simulated"] for value in row["coverage"].values()]
+    text = (
+        "In simulation the coverage of these measures' 95 % intervals was "
+        f"{range_text(coverages)} %.\n"
+    )
     groups = [group for group in results["recorded"] if not group["why"]]
     rows = [
         (
@@ -239,8 +251,8 @@ def stable(results: Json) -> str:
     )
     copies = [group for group in groups if group["alike"]]
     closing = " ".join(
-        f"The records of {group['judge']} under {len(group['variants'])} prompts are alike to the "
-        "last item: the audit says so, since they look like copies and not like stability."
+        f"The records of {group['judge']} with {len(group['variants'])} prompts are identical for "
+        "every item: the audit reports this, since it suggests copies rather than stability."
         for group in copies
     )
     return f"{text}\n{first}\n{closing}\n"

@@ -4,9 +4,9 @@
 
 FOLDER holds ``newsstance/clusters.jsonl``. The events are drawn by seed; the systems are rules
 (first sentences, one source, drawn sentences). Everything is judged by the bundled model. The study
-is killed half-way and begun again, then run whole in another folder, then begun a third time, and
-at last every step is done by its own command, in a cache of its own: figures must be equal. Writes
-its table to docs/study.md.
+is killed half-way and resumed, then run uninterrupted in another folder, then repeated there; last,
+each step is run by its own command, with a separate cache: results must be equal. Writes its table
+to docs/study.md.
 """
 
 from __future__ import annotations
@@ -164,22 +164,22 @@ def values(path: Path) -> Any:
 
 
 def measured(folder: Path) -> Iterator[tuple[str, str]]:
-    """Run all of it; yield what was measured."""
+    """Run all of it; yield each measure and its value."""
     process = fairjudge("study", "study.toml", "--cache", "killed", "-o", "one", "-q", cwd=folder)
     time.sleep(KILLED_AFTER)
     process.send_signal(signal.SIGKILL)
     process.communicate()
     record = folder / "one" / "study.json"
     n_done = len(json.loads(record.read_text())["fairjudge_study"]) if record.exists() else 0
-    yield f"killed after {KILLED_AFTER:.0f} s: steps done", str(n_done)
+    yield f"steps finished when killed after {KILLED_AFTER:.0f} s", str(n_done)
     resumed, _ = timed("study", "study.toml", "--cache", "killed", "-o", "one", "-q", cwd=folder)
-    yield "begun again, to its end, seconds", f"{resumed:.0f}"
+    yield "resumed until the end, seconds", f"{resumed:.0f}"
     whole, _ = timed("study", "study.toml", "--cache", "whole", "-o", "two", "-q", cwd=folder)
-    yield "whole, in one command, seconds", f"{whole:.0f}"
+    yield "uninterrupted, in one command, seconds", f"{whole:.0f}"
     again, out = timed("study", "study.toml", "--cache", "whole", "-o", "two", "-q", cwd=folder)
-    yield "begun once more, seconds", f"{again:.1f}"
-    yield "steps, all of them kept then", str(out.count(" kept "))
-    yield "by single commands, seconds", f"{by_hand(folder):.0f}"
+    yield "repeated, seconds", f"{again:.1f}"
+    yield "steps, all kept when repeated", str(out.count(" kept "))
+    yield "with single commands, seconds", f"{by_hand(folder):.0f}"
     differing = [
         f"{where}/{whole}"
         for where in ("one", "two")
@@ -188,7 +188,7 @@ def measured(folder: Path) -> Iterator[tuple[str, str]]:
     ]
     n = 2 * len(PAIRS)
     equal = f"{n - len(differing)} of {n}, killed or not"
-    yield "files equal to the single commands'", ", but not ".join([equal, *differing])
+    yield "files identical to those of the single commands", ", but not ".join([equal, *differing])
 
 
 def main() -> None:
