@@ -228,7 +228,9 @@ def _job_summary(prepared: PreparedJob) -> str:
     text = f"{task.title} Labels of {task.aspect}: "
     text += f"{pluralize(n_items, 'item')}, {pluralize(job.n_wanted, 'label')}"
     if overlaps:
-        text += f"; {pluralize(len(overlaps), 'item')} by {overlaps[0]} annotators each"
+        text += (
+            f"; {pluralize(len(overlaps), 'item')} by {pluralize(overlaps[0], 'annotator')} each"
+        )
     if job.controls:
         text += f"; {pluralize(len(job.controls), 'control')} for all annotators"
     if prepared.n_empty:
