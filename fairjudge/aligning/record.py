@@ -107,6 +107,6 @@ def check_sealed(
     ):
         raise RunError(
             f"documents of this test set were used {pluralize(len(earlier), 'time')} before (last "
-            f"for {earlier[-1].chosen!r}, {earlier[-1].when}): a test set that selects is no longer "
-            "held-out. Label new documents, or use it again with --reopen, which is counted"
+            f"for {earlier[-1].chosen!r}, {earlier[-1].when}): a test set that selects is no "
+            "longer held-out. Label new documents, or use it again with --reopen, which is counted"
         )

@@ -1,1 +1,1 @@
-"""Labels by people: planning, assignment and storage. The pages are in ``web``."""
+"""Human labels: planning, assignment and storage. The pages are in ``web``."""

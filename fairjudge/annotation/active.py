@@ -30,9 +30,9 @@ from fairjudge.protocols import PROTOCOLS
 Floats = NDArray[np.float64]
 RowsByItem: TypeAlias = Mapping[ItemKey, Sequence[Judgement]]
 Target: TypeAlias = Literal["mean", "correlation"]
-"""What labels narrow the interval of: each system's mean, or the correlation with people."""
+"""The estimate whose interval labels narrow: each system's mean, or the correlation with humans."""
 PLANNED_CORRELATION = 0.5
-"""The correlation that items are drawn for; others are covered too, by wider intervals."""
+"""The correlation for which items are drawn; others get valid but wider intervals."""
 _SIGNS = {"a": 1.0, "b": 0.0, "tie": 0.5}
 
 
@@ -105,7 +105,7 @@ def draw(
 
 
 def correlation_sizes(unsure: Floats, scores: Floats) -> Floats:
-    """Return what items weigh in drawing for the correlation r, shape (n,).
+    """Return the weights of the items in drawing for the correlation r, shape (n,).
 
     A label moves r by (1 - r^2) z e - (r / 2)(e^2 - its mean), with z the judge's standard score
     and e the residual of people's, whose variance is 1 - r^2 times how `unsure` the judge is; this
@@ -117,7 +117,7 @@ def correlation_sizes(unsure: Floats, scores: Floats) -> Floats:
 
 
 def _standard_scores(rows: RowsByItem) -> dict[ItemKey, float]:
-    """Return each item's judged score less their mean, over their standard deviation.
+    """Return the standardised judged score of each item.
 
     A constant judge says 0.
     """
@@ -166,7 +166,7 @@ def _mean_of_judges(
     judgements: Iterable[Judgement],
     figures: Callable[[RowsByItem], Mapping[ItemKey, float]],
 ) -> dict[ItemKey, float]:
-    """Return the mean, over judges, of each item's figure by the scored judgements of one judge."""
+    """Return, per item, the mean over judges of a value of a judge's scored judgements."""
     keys = {item_key(item)[0] for item in items}
     aspect = items[0].aspect if items else ""
     by_judge: dict[GroupKey, dict[ItemKey, list[Judgement]]] = defaultdict(
@@ -199,7 +199,7 @@ def _judge_uncertainty(rows: RowsByItem) -> dict[ItemKey, float]:
 
 
 def _number(row: Judgement) -> float:
-    """Return the score; for a pair 1, 1/2 or 0, where 1 prefers the first system by name."""
+    """Return the score; for a pair 1, 1/2 or 0, where 1 prefers the alphabetically first system."""
     if not isinstance(row.value, str):
         support = (row.model_extra or {}).get("support")
         if PROTOCOLS[row.protocol].yes_no and isinstance(support, list) and support:
@@ -210,7 +210,7 @@ def _number(row: Judgement) -> float:
 
 
 def _spread(probabilities: Mapping[str, float], low: float, high: float) -> float:
-    """Return the variance on the scale mapped to [0, 1]; for words half the Gini impurity."""
+    """Return the variance on the scale mapped to [0, 1]; for text labels half the Gini impurity."""
     try:
         places = [(float(answer) - low) / (high - low) for answer in probabilities]
     except ValueError:

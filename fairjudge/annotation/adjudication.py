@@ -1,4 +1,4 @@
-"""Adjudication: the items on which a judge and people differ most are labelled once more.
+"""Adjudication: label the items on which a judge and annotators differ most once more.
 
 The opinions of the judge and of people are shown after the adjudicator's own answer, so that they
 do not bias it; the answer may then be changed.
@@ -22,7 +22,7 @@ from fairjudge.records.schema import without_schema
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Opinion:
-    """The value that the judge or a person gave an item, with reasons; ``value`` as in labels.
+    """The value of an item by the judge or an annotator, with reasons; ``value`` as in labels.
 
     For a pair it is in [-1, 1], positive where the item's first system is better.
     """
@@ -42,7 +42,7 @@ class Opinion:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Adjudication:
-    """The numbers of the items to decide, the widest gap first, and the opinions by item id.
+    """The numbers of the items to decide, largest difference first, and the opinions by item id.
 
     Names of people are replaced by numbers.
     """

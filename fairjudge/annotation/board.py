@@ -21,7 +21,7 @@ CONTROL_EVERY = 10
 """One of this many successive items of an annotator is a control, while controls remain."""
 _ROUNDING = 1e-9
 MAX_SKIPS = 2
-"""An item that this many people skipped is not assigned any more."""
+"""An item skipped by this many annotators is not assigned any more."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,7 +45,7 @@ class Event:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Job:
-    """The items to label, and the number of people for each.
+    """The items to label, and the number of annotators per item.
 
     ``blocks`` hold item numbers in the order in which they are assigned; a block goes to one person
     at a time. ``wanted`` is the number of labels of each item, 0 if it was not drawn.
@@ -197,7 +197,7 @@ class Board:
         )
 
     def _pseudorandom(self, *parts: object) -> int:
-        """Return a number that depends on the seed and `parts` alone."""
+        """Return a pseudorandom number that depends only on the seed and `parts`."""
         text = repr((self.job.seed, *parts)).encode()
         return int.from_bytes(hashlib.sha256(text).digest()[:8])
 

@@ -1,4 +1,4 @@
-"""Build the items that people label from references and summaries.
+"""Build the items to label from references and summaries.
 
 Items of summaries are built from the tasks of `fairjudge judge`, so that labels and judgements have
 the same units and ``calibrate`` can join them.
@@ -30,7 +30,7 @@ from fairjudge.text.sentences import Span, sentence_texts, split_sentences
 from fairjudge.text.usable import worth_reading
 
 REFERENCE_SYSTEM = "reference"
-"""The name of the system in labels of answers, which belong to no summary."""
+"""The system in labels of answers, which do not belong to a summary."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -156,7 +156,7 @@ _UNITS: Mapping[TaskName, tuple[ProtocolName, ReferenceUnit, TextUnit]] = {
     "values": ("binary", "articles", "sentence"),
     "leaning": ("likert", "articles", "summary"),
 }
-"""Protocol and units of the judge's tasks whose units the labels have."""
+"""Protocol and units of the judge's tasks with the same units as the labels."""
 
 
 def _summary_items(
@@ -177,7 +177,7 @@ def _summary_items(
 
 
 def _items_by_value(item: Item, attribute: str) -> Iterator[Item]:
-    """Yield one item for each value of the attribute, with the articles that have it."""
+    """Yield one item per value of the attribute, with the articles that have the value."""
     for value in values_of(attribute, item.articles):
         own = tuple(a for a in item.articles if str(a.attributes.get(attribute)) == value)
         yield replace(item, unit=f"{item.unit}:{value}", articles=own, value=value)

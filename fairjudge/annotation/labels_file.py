@@ -1,4 +1,4 @@
-"""The labels file: the current labels, one a line, consistent at any time."""
+"""The labels file: the current labels, one per line, consistent at any time."""
 
 from __future__ import annotations
 

@@ -19,7 +19,7 @@ SKIP_REASONS = (
     "another reason",
 )
 MAX_NOTE = 2000
-"""Longest note, in characters."""
+"""Maximum length of a note, in characters."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

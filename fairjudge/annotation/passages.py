@@ -26,10 +26,10 @@ Mark: TypeAlias = Literal["best", "near", "asked"]
 """The most similar passage, another text's similar passage, or the statement itself."""
 
 LEAST_SIMILARITY = 0.1
-"""Least cosine of a marked passage: below it the passage would be arbitrary."""
+"""Minimum cosine of a marked passage; a lower one would be arbitrary."""
 
 NEAR = 0.75
-"""Least share of the best passage's cosine at which another text's passage is marked too."""
+"""Minimum ratio to the best passage's cosine for marking another text's passage."""
 
 
 Similarity: TypeAlias = Callable[[Sequence[str], Sequence[str]], NDArray[np.float64]]
@@ -77,7 +77,7 @@ def embedding_similarity(embedder: Embedder) -> Similarity:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MarkedPassage:
-    """A marked passage: characters ``start`` to ``end`` of the text, half-open."""
+    """A marked passage: characters ``start`` to ``end`` of the text (end-exclusive)."""
 
     start: int
     end: int

@@ -16,7 +16,7 @@ from fairjudge.errors import ConfigurationError, InputError
 
 OfferOrder: TypeAlias = Literal["grouped", "random"]
 ItemKey: TypeAlias = tuple[str, tuple[str, ...], str]
-"""eid, systems in order of name, unit."""
+"""Eid, systems in alphabetical order, and unit of an item."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -120,7 +120,7 @@ def own_number(item: str, purpose: str) -> float:
 def _blocks(
     items: Sequence[Item], numbers: Sequence[int], order: OfferOrder, rng: np.random.Generator
 ) -> tuple[tuple[int, ...], ...]:
-    """Group item numbers by text, in random order of clusters and systems; or one item a block."""
+    """Group item numbers by text, in random order of clusters and systems, or one per block."""
     if order == "random":
         return tuple((int(number),) for number in rng.permutation(numbers))
     by_cluster: dict[str, dict[tuple[str, ...], list[int]]] = {}

@@ -23,11 +23,11 @@ from fairjudge.stats.intervals import wilson
 MAX_DIFFERING = 20
 """Maximum number of listed items that annotators label differently."""
 FASTEST_SECONDS = 2.0
-"""Least time to read the shortest statement, look at a text and answer."""
+"""Minimum time to read the shortest statement, look at a text and answer."""
 MIN_HASTY, HASTY_SHARE = 3, 0.1
-"""Least number of faster answers, and their least share of all, at which a person is flagged."""
+"""Minimum number and share of faster answers for which an annotator is flagged."""
 _RESAMPLES = 500
-"""Few, since the page is refreshed every few seconds."""
+"""Number of bootstrap resamples; few, since the page is refreshed every few seconds."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,4 +1,4 @@
-"""The tasks of annotators: question, answers and guidelines of each.
+"""The annotation tasks, each with question, answers and guidelines.
 
 The first three tasks are those of DiverseSumm, appendix B.2 to B.4, with its rules reworded.
 """
@@ -15,7 +15,7 @@ from fairjudge.scales import Level, Scale, likert, pairwise
 OF_VALUES: frozenset[TaskName] = frozenset({"values", "leaning"})
 """Tasks about the values of an attribute of the articles."""
 FAIR = "fair"
-"""The answer that a summary leans to no value."""
+"""The answer that a summary favours no value."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -238,7 +238,7 @@ def _rating(aspect: str) -> LabelTask:
 
 
 def _values(attribute: str, aspect: str) -> LabelTask:
-    """Return the task of FairSumm, appendix E: from which values the facts of a summary come."""
+    """Return the task of FairSumm, appendix E: the values that the facts of a summary are from."""
     return LabelTask(
         name="values",
         aspect=aspect,
@@ -262,7 +262,7 @@ def _values(attribute: str, aspect: str) -> LabelTask:
 
 
 def _leaning(attribute: str, values: Sequence[str], aspect: str) -> LabelTask:
-    """Return the task of coverage-based fairness, section 5.4: to which value a summary leans."""
+    """Return the task of coverage-based fairness, section 5.4: the value that a summary favours."""
     levels = (FAIR, *values)
     meanings = ("gives all their due", *(f"gives {value} more than its due" for value in values))
     return LabelTask(

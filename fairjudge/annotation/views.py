@@ -102,7 +102,7 @@ def choices(scale: Scale, *, chosen: int | None = None) -> Iterator[Choice]:
 
 
 def _digit(scale: Scale, level: int) -> str:
-    """Return the key of an answer: itself if all are digits, else its place (0 for 10)."""
+    """Return the key of an answer: the answer if all are digits, else its position (0 for 10)."""
     if all(len(answer) == 1 and answer.isdecimal() for answer in scale.answers):
         return scale.answers[level]
     return str((level + 1) % 10) if level < 10 else ""

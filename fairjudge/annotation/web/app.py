@@ -150,7 +150,7 @@ class _Pages:
         )
 
     def _opinions(self, item: Item, place: moves.Place) -> Sequence[Opinion]:
-        """Return the opinions of judge and people on an item that the annotator has labelled."""
+        """Return the opinions of the judge and of annotators on an item after it is labelled."""
         adjudication = self._site.adjudication
         if adjudication is None or place.label is None:
             return ()
@@ -358,7 +358,7 @@ def _why(value: object) -> str:
 
 
 _NEAR = 0.8
-"""Part of two names, in [0, 1], that must be alike for one to be taken for the other by mistake."""
+"""Minimum similarity of two names, in [0, 1], to suspect a misspelling."""
 
 
 def folded(name: str) -> str:
@@ -374,7 +374,7 @@ def known_as(name: str, names: Sequence[str]) -> str | None:
 
 
 def similar(name: str, names: Iterable[str]) -> str | None:
-    """Return the known name that is most like `name`, None where none is near."""
+    """Return the most similar known name, or None if none is similar enough."""
     near = {other: SequenceMatcher(None, folded(other), folded(name)).ratio() for other in names}
     best = max(near, key=near.__getitem__, default=None)
     return best if best is not None and near[best] >= _NEAR else None

@@ -58,7 +58,7 @@ class Hosts:
         return Hosts(names=LOOPBACK | {bound.lower()} | names, addresses=not is_loopback(bound))
 
     def allow(self, header: str) -> bool:
-        """Say whether a Host header is allowed, with any port (a tunnel may change it)."""
+        """Whether a Host header is allowed, with any port (a tunnel may change it)."""
         try:
             name = urlsplit(f"//{header}").hostname or ""
         except ValueError:
@@ -67,7 +67,7 @@ class Hosts:
 
 
 def is_loopback(host: str) -> bool:
-    """Say whether only this machine can reach a server that listens at `host`."""
+    """Whether only this machine can reach a server that listens at `host`."""
     try:
         return ipaddress.ip_address(host).is_loopback
     except ValueError:
@@ -75,7 +75,7 @@ def is_loopback(host: str) -> bool:
 
 
 def is_everywhere(host: str) -> bool:
-    """Say whether a server that listens at `host` listens at every address of this machine."""
+    """Whether a server at `host` listens on all addresses of this machine."""
     return _is_address(host) and ipaddress.ip_address(host).is_unspecified
 
 
@@ -147,7 +147,7 @@ class Guard:
 
 
 def _same_origin(headers: Headers, host: str) -> bool:
-    """Say whether a form was sent by a page of this site, by the browser's headers."""
+    """Whether a form was sent by a page of this site, according to the browser's headers."""
     if headers.get("sec-fetch-site", "same-origin") not in {"same-origin", "none"}:
         return False
     return all(urlsplit(o).netloc.lower() == host.lower() for o in headers.getlist("origin"))

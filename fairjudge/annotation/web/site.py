@@ -37,15 +37,15 @@ class Access:
 
     @property
     def cookie_suffix(self) -> str:
-        """A suffix that separates the cookies of two jobs on one machine: ports do not."""
+        """A suffix for cookie names: browsers do not separate cookies of jobs by port."""
         return hashlib.sha256(self.secret.encode()).hexdigest()[:8]
 
     def csrf(self, session: str) -> str:
-        """Return the CSRF token of a form of `session`."""
+        """Return the CSRF token for forms of `session`."""
         return hmac.new(self.secret.encode(), session.encode(), "sha256").hexdigest()
 
     def admits(self, token: str) -> bool:
-        """Say whether `token` grants access to the site."""
+        """Whether `token` grants access to the site."""
         return self.token is None or secrets_match(token, self.token)
 
 
