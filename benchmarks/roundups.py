@@ -1,11 +1,11 @@
-"""How evenly editors' neutral roundups cover outlets left, center and right: docs/roundups.md.
+"""Measure how evenly neutral roundups cover left, center and right outlets: docs/roundups.md.
 
     python benchmarks/roundups.py DATA FOLDER [-o docs/roundups.md]
 
-DATA holds ``clusters.jsonl.gz`` and ``summaries_editors.jsonl.gz`` of AllSides triples (Lee et al.
-2022, NeuS). What commands find is kept in FOLDER, and what is there already is not run again.
-Beside the roundups stands a contrast whose lean is known: the first sentences of one outlet, left,
-center and right by turns, as long as the roundup. About ten minutes on two cores.
+DATA contains ``clusters.jsonl.gz`` and ``summaries_editors.jsonl.gz`` of AllSides triples (Lee et
+al. 2022, NeuS). The commands' results are kept in FOLDER; a command whose result exists is not run
+again. The roundups are compared with a contrast of known lean: the first sentences of one outlet
+(left, center and right in turn), as long as the roundup. About ten minutes on two cores.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ SYSTEMS = {"editors": "neutral roundups", "one outlet": "one outlet's first sent
 
 
 def main() -> None:
-    """Run what is missing, and write the page."""
+    """Run the commands without a result, and write the page."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("data", type=Path)
     parser.add_argument("folder", type=Path)
@@ -48,7 +48,7 @@ def main() -> None:
 
 
 def run(data: Path, folder: Path) -> None:
-    """Write the summaries of both systems, and ask each command once."""
+    """Write the summaries of both systems, and run each command once."""
     clusters = data / "clusters.jsonl.gz"
     files = {"editors": data / "summaries_editors.jsonl.gz", "one outlet": folder / "one.jsonl"}
     if not files["one outlet"].exists():
@@ -69,7 +69,7 @@ def run(data: Path, folder: Path) -> None:
 
 
 def ask(words: list[str], target: Path) -> None:
-    """Run a command of FairJudge with ``--json``, unless its result is there."""
+    """Run a command of FairJudge with ``--json``, unless its result exists."""
     if not target.exists():
         command = [sys.executable, "-m", "fairjudge", *words, "--json", str(target)]
         subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
@@ -116,7 +116,7 @@ def read(path: Path) -> dict[str, Any]:
 
 
 def figures(report: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return what a report holds of its one system."""
+    """Return the results of a report's only system."""
     (system,) = report["systems"].values()
     return system
 
@@ -130,12 +130,12 @@ def prose(text: str) -> list[str]:
 def opening(reports: Mapping[tuple[str, str], Any]) -> list[str]:
     """Return the head of the page."""
     n = figures(reports["embedding", "editors"])["n"]
-    text = f"""AllSides publishes, for {n} events here, an article of an outlet rated left, one
-        rated center and one rated right, and a neutral roundup by its editors (Lee et al. 2022,
-        NeuS; excerpts of a few sentences). Are the three covered alike by the roundups? Beside them
-        stands a contrast whose lean is known: the first sentences of one of the three outlets,
-        left, center and right by turns, as long as the roundup."""
-    head = "# Case: do neutral roundups cover left, center and right alike?"
+    text = f"""For each of {n} events, AllSides publishes one article each from an outlet rated
+        left, center and right, and a neutral roundup by its editors (Lee et al. 2022, NeuS;
+        excerpts of a few sentences). Do the roundups cover the three equally? They are compared
+        with a contrast of known lean: the first sentences of one of the three outlets (left, center
+        and right in turn), as long as the roundup."""
+    head = "# Case: do neutral roundups cover left, center and right equally?"
     return [head, "", "<!-- written by benchmarks/roundups.py -->", "", *prose(text), ""]
 
 
@@ -160,15 +160,16 @@ def coverage_rows(reports: Mapping[tuple[str, str], Any]) -> list[str]:
             cells = [title, how, interval_text(result["equal_coverage"], digits=4)]
             cells += [interval_text(result["coverage_parity"], digits=4), *by_value]
             lines.append(f"| {' | '.join(cells)} |")
-    text = """The last columns are the mean difference of a leaning's coverage to that of all three
-        (p by Holm); 0 is fair everywhere. With one document of each leaning no single set can be
-        called unfair, so R_EC is left out."""
+    text = """The last columns are the mean difference between the coverage of a leaning and that of
+        all three (p with Holm's correction). For all measures, 0 is fair. With one document per
+        leaning no single event can be significantly unfair, so R_EC is omitted."""
     return [*lines, "", *prose(text), ""]
 
 
 def least_rows(reports: Mapping[tuple[str, str], Any]) -> list[str]:
-    """Return how often each leaning is covered least, and how often both scorers say the same."""
-    lines = ["| summaries | support by | left least | center least | right least |"]
+    """Return how often each leaning is covered least, and how often both scorers agree on it."""
+    headers = ["summaries", "support by", *(f"{leaning} least covered" for leaning in LEANINGS)]
+    lines = [f"| {' | '.join(headers)} |"]
     lines += ["|---|---|--:|--:|--:|"]
     same = {}
     for system, title in SYSTEMS.items():
@@ -179,8 +180,8 @@ def least_rows(reports: Mapping[tuple[str, str], Any]) -> list[str]:
             lines.append(f"| {title} | {how} | {' | '.join(shares)} |")
         first, second = least.values()
         same[system] = 100 * sum(first[eid] == second[eid] for eid in first) / len(first)
-    text = f"""Both scorers name the same outlet as covered least in {same["editors"]:.0f} % of the
-        roundups and {same["one outlet"]:.0f} % of the contrast (33 % by chance)."""
+    text = f"""The two scorers agree on the least covered outlet in {same["editors"]:.0f} % of the
+        roundups and {same["one outlet"]:.0f} % of the contrast summaries (33 % by chance)."""
     return [*lines, "", *prose(text), ""]
 
 
@@ -195,7 +196,7 @@ def least_covered(report: Mapping[str, Any]) -> dict[str, str]:
 
 def agreement_rows(folder: Path) -> list[str]:
     """Return the correlation of Equal Coverage by both scorers."""
-    lines = ["## What the measures agree on", ""]
+    lines = ["## Agreement of the measures", ""]
     for system, title in SYSTEMS.items():
         result = read(folder / f"agreement {system}.json")["equal_coverage"]
         lines += prose(
@@ -206,20 +207,20 @@ def agreement_rows(folder: Path) -> list[str]:
 
 
 def balance_rows(folder: Path) -> list[str]:
-    """Return in how many events the roundup is the more balanced."""
+    """Return the number of events whose roundup is more balanced than the contrast."""
     values: list[dict[str, float]] = []
     for system in SYSTEMS:
         judged = read_rows(folder / f"balance {system}.jsonl")
         values.append({row["eid"]: row["value"] for row in judged if row.get("value") is not None})
     eids = values[0].keys() & values[1].keys()
     higher = sum(values[0][eid] > values[1][eid] for eid in eids)
-    text = f"""- Balance (how far the source that is covered least is covered): the roundup is above
-        the contrast in {higher} of {len(eids)} events ({100 * higher / len(eids):.0f} %)."""
+    text = f"""- Balance (coverage of the least covered source): the roundup ranks above the
+        contrast in {higher} of {len(eids)} events ({100 * higher / len(eids):.0f} %)."""
     return [*prose(text), ""]
 
 
 def conclusion(reports: Mapping[tuple[str, str], Any]) -> list[str]:
-    """Return what the figures bear out, by rule."""
+    """Return the conclusions that follow from the results by rules."""
     lines = ["## Conclusions", ""]
     for scorer, how in SCORERS.items():
         by_value = figures(reports[scorer, "editors"])["coverage_by_value"]
@@ -230,18 +231,20 @@ def conclusion(reports: Mapping[tuple[str, str], Any]) -> list[str]:
             if difference["p_holm"] < 0.05
         ]
         verdict = ", ".join(significant) or "none"
-        lines += prose(f"- By {how}, leanings whose coverage differs significantly: {verdict}.")
+        lines += prose(
+            f"- Leanings whose coverage differs significantly, with the {how}: {verdict}."
+        )
     unequal = {key: figures(report)["equal_coverage"]["value"] for key, report in reports.items()}
     ratios = [unequal[scorer, "one outlet"] / unequal[scorer, "editors"] for scorer in SCORERS]
     lines += prose(
-        f"""- The contrast is {ratios[0]:.1f} and {ratios[1]:.1f} times as unequal within an event,
-        by the two scorers. Its mean differences say nothing of that, since its lean changes by
-        turns: Coverage Parity asks whether one leaning is favoured throughout, Equal Coverage how
-        unequal single events are."""
+        f"""- Within an event, the contrast is {ratios[0]:.1f} and {ratios[1]:.1f} times as unequal,
+        by the two scorers. Its mean differences do not show this, since its lean alternates:
+        Coverage Parity measures whether one leaning is favoured on average, Equal Coverage the
+        inequality within single events."""
     )
     lines += prose(
-        """- The articles are excerpts: what these leave out is not counted against a roundup, and
-        coverage of an article's sentences is no judgement of its framing."""
+        """- The articles are excerpts: what they omit is not counted against a roundup. Coverage of
+        an article's sentences does not measure its framing."""
     )
     return [*lines, ""]
 
