@@ -305,7 +305,7 @@ def _add(
             if not skip_bad:
                 raise InputError(error.problem, path=path, field=error.field) from None
             gathered.left_out["another cluster of an id that is taken"] += 1
-    bad = {line.line: line.why for line in source.bad} if source is not None else {}
+    bad = {line.line: line.why for line in source.skipped} if source is not None else {}
     for why in bad.values():
         gathered.left_out[why] += 1
     gathered.files.append(ReadFile(path=str(path), layout=layout.name, unused=layout.unused()))

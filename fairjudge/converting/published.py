@@ -54,7 +54,7 @@ def layout_of(source: Source) -> Layout | None:
 
 def _summeval(source: Source) -> Iterator[Entry]:
     for line, row in source.records():
-        with source.at(line):
+        with source.locate_errors(line):
             eid = text(row, "id")
             if isinstance(row.get("text"), str):
                 yield cluster(eid, articles_of(row["text"], split=None))
@@ -66,7 +66,7 @@ def _summeval(source: Source) -> Iterator[Entry]:
 
 def _summeval_by_article(source: Source) -> Iterator[Entry]:
     for line, row in source.records():
-        with source.at(line):
+        with source.locate_errors(line):
             eid = text(row, "id")
             yield cluster(eid, articles_of(row["text"], split=None))
             texts = _list(row, "machine_summaries")
@@ -96,7 +96,7 @@ def _list(row: Json, name: str) -> list[Any]:
 def _summhay(source: Source) -> Iterator[Entry]:
     """Yield a reference a subtopic: its insights are the groups of answers to its question."""
     for line, topic in source.records():
-        with source.at(line):
+        with source.locate_errors(line):
             documents = list(items(topic, "documents"))
             for subtopic in items(topic, "subtopics"):
                 eid = text(subtopic, "subtopic_id")

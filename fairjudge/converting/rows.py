@@ -74,8 +74,8 @@ def _unused(names: Iterable[str], used: set[str | None]) -> tuple[str, ...]:
 def _records(source: Source, roles: Roles, split: str | None) -> Iterator[Entry]:
     """Yield what each row has: a cluster, summaries, labels."""
     row_counts: Counter[tuple[str, str, str]] = Counter()
-    for number, line, row in source.numbered():
-        with source.at(line):
+    for number, line, row in source.numbered_records():
+        with source.locate_errors(line):
             eid = id_of(row, roles.eid) or str(number)
             if roles.documents:
                 cells = [row.get(name) for name in roles.documents]
@@ -113,7 +113,7 @@ def _articles(source: Source, roles: Roles, columns: Columns) -> Iterator[Entry]
     groups: dict[str, list[Article]] = {}
     article_ids: set[tuple[str, str]] = set()
     for line, row in source.records():
-        with source.at(line):
+        with source.locate_errors(line):
             eid = id_of(row, roles.group)
             if eid is None:
                 yield Skipped(line=line, why="an article without a group")

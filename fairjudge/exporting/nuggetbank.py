@@ -55,7 +55,7 @@ def to_bank(reference: Reference) -> dict[str, Any]:
         if "claims" in question_peer.get(PEER, {}):
             bank["claim_bank"] = _claims(question, question_peer, eid)
         else:
-            key = ids.of(question.question, number)
+            key = ids.unique_id(question.question, number)
             nuggets[key] = _nugget(question, question_peer, eid, from_bank=peer is not None)
     if nuggets or "claim_bank" not in bank:
         bank["nugget_bank"] = nuggets
@@ -117,7 +117,7 @@ def _answers(
         fairjudge_fields = _implicit_fields(values, text, wordings, answer, question_importance)
         if values.get("importance") not in (None, question_importance):
             answer["importance"] = values["importance"]
-        answers[ids.of(text, index)] = _with_ours(answer, fairjudge_fields or None)
+        answers[ids.unique_id(text, index)] = _with_ours(answer, fairjudge_fields or None)
     return answers
 
 

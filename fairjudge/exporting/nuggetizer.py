@@ -12,9 +12,9 @@ from fairjudge.datasets.writers import json_line
 from fairjudge.domain import Judgement, Reference
 from fairjudge.errors import InputError
 from fairjudge.exporting.targets import ExportResult, Request, group_text
-from fairjudge.importing.nuggetizer import ASSIGNED, PEER
+from fairjudge.importing.nuggetizer import ASSIGNMENT_VALUES, PEER
 
-_ASSIGNMENTS = {value: word for word, value in ASSIGNED.items()}
+_ASSIGNMENTS = {value: word for word, value in ASSIGNMENT_VALUES.items()}
 
 
 def write(references: Sequence[Reference]) -> tuple[Iterator[bytes], ExportResult]:

@@ -18,7 +18,7 @@ _DRAWS = (0, 1.5)
 
 
 def recognises(source: Source) -> bool:
-    """Return whether the rows are two outputs to an instruction and a preference."""
+    """Return whether rows have an instruction, two outputs and a preference."""
     return {"instruction", "output_1", "output_2", "preference"} <= source.first.keys()
 
 
@@ -29,13 +29,13 @@ def read(source: Source) -> Iterator[RecordedJudgement]:
     """
     ids = Ids()
     for line, row in source.records():
-        with source.at(line):
+        with source.locate_errors(line):
             outputs = (text_or_none(row, "output_1"), text_or_none(row, "output_2"))
-            eid = ids.of(fingerprint(text_or_none(row, "instruction") or ""), outputs)
-            yield _recorded(row, line=line, eid=eid)
+            eid = ids.unique_id(fingerprint(text_or_none(row, "instruction") or ""), outputs)
+            yield _judgement(row, line=line, eid=eid)
 
 
-def _recorded(row: Json, *, line: int, eid: str) -> RecordedJudgement:
+def _judgement(row: Json, *, line: int, eid: str) -> RecordedJudgement:
     preference = score(row.get("preference"))
     if preference is not None and preference not in _DRAWS and not 1 <= preference <= 2:
         raise InputError(f"expected 0 or 1 to 2, not {preference:g}", field="preference")

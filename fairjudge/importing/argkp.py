@@ -1,8 +1,8 @@
 """ArgKP: human labels of which arguments make which key points.
 
 A topic with a stance is a cluster: its arguments are the articles, its key points the answer groups
-of one question, the topic. Each label is of an argument, as a summary, and a key point. The input
-is a file with an argument and a key point per row, or a folder with ``arguments*.csv``,
+of one question, the topic. Each label is for an argument (a summary) and a key point. The input is
+a file with an argument and a key point per row, or a folder with ``arguments*.csv``,
 ``key_points*.csv`` and ``labels*.csv``.
 
 Source: IBM/KPA_2021_shared_task 2f5e2d5, ``kpm_data``.
@@ -43,7 +43,7 @@ def read(source: Source) -> Iterator[Entry]:
     """Yield each label, then each argument as a summary and each topic as a reference."""
     topics: dict[str, _Topic] = {}
     for line, row in _pairs(source):
-        with source.at(line):
+        with source.locate_errors(line):
             label = next((row[name] for name in _LABELS if row.get(name) is not None), None)
             value = score(label)
             if value not in (0, 1):
@@ -68,19 +68,19 @@ class _Topic:
         """Return the label in `row`; store its argument and key point."""
         words, key_point = text(row, "argument"), text(row, "key_point")
         aid, stance = first_text(row, "arg_id") or fingerprint(words), first_text(row, "stance")
-        about = {} if stance is None else {"attributes": {"stance": stance}}
-        self.arguments.setdefault(aid, {"aid": aid, "content": words, **about})
+        attributes = {} if stance is None else {"attributes": {"stance": stance}}
+        self.arguments.setdefault(aid, {"aid": aid, "content": words, **attributes})
         points = self.questions.setdefault(text(row, "topic"), {})
         point = points.setdefault(
             first_text(row, "key_point_id") or key_point, _Point(len(points), key_point)
         )
         if value == 1:
-            point.made[aid, words] = None
+            point.arguments[aid, words] = None
         return make_label(
             eid=self.eid,
             system=aid,
             aspect="coverage",
-            unit=f"answer:{[*self.questions].index(text(row, 'topic'))}.{point.place}",
+            unit=f"answer:{[*self.questions].index(text(row, 'topic'))}.{point.index}",
             annotator="people",
             value=value,
             text=key_point,
@@ -96,7 +96,7 @@ class _Topic:
             {
                 "question": question,
                 "answer_groups": [
-                    [{"aid": aid, "answer": words} for aid, words in point.made]
+                    [{"aid": aid, "answer": words} for aid, words in point.arguments]
                     for point in points.values()
                 ],
                 "group_labels": [point.words for point in points.values()],
@@ -109,11 +109,11 @@ class _Topic:
 
 @dataclass(slots=True)
 class _Point:
-    """A key point, its index, and the arguments that make it."""
+    """A key point, its index, and the ids and texts of the arguments that make it."""
 
-    place: int
+    index: int
     words: str
-    made: dict[tuple[str, str], None] = field(default_factory=dict)
+    arguments: dict[tuple[str, str], None] = field(default_factory=dict)
 
 
 def _pairs(source: Source) -> Iterator[tuple[int, Json]]:
@@ -133,8 +133,8 @@ def _pairs(source: Source) -> Iterator[tuple[int, Json]]:
     points = {row.get("key_point_id"): row for _, _, row in tables["key_points"]}
     for path, line, row in tables["labels"]:
         argument, point = arguments.get(row.get("arg_id")), points.get(row.get("key_point_id"))
-        with replace(source, path=path).at(line):
+        with replace(source, path=path).locate_errors(line):
             if argument is None or point is None:
-                missing = "arg_id" if argument is None else "key_point_id"
-                raise InputError(f"not known: {row.get(missing)!r}", field=missing)
+                id_field = "arg_id" if argument is None else "key_point_id"
+                raise InputError(f"unknown id {row.get(id_field)!r}", field=id_field)
             yield line, {**point, **argument, **row}

@@ -1,4 +1,4 @@
-"""What tracing tools keep of an answer: a judge's feedback, and people's."""
+"""Assessments of answers in tracing tools, by judges and by people."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from fairjudge.importing.records import Entry, RecordedJudgement, Skipped, make_
 from fairjudge.importing.sources import Json, Source
 
 
-def assessed(
+def assessment_entry(
     source: Source,
     line: int,
     item: Json,
@@ -25,17 +25,17 @@ def assessed(
 ) -> Entry:
     """Return one assessment as a label or a judgement; skipped if its value is not a number.
 
-    `item` has eid, system, unit and aspect; `value` is as the `tool` wrote it. `person` is who gave
-    it, where it was a person; else it is the `judge`'s, which is named after the tool by default.
+    `item` has eid, system, unit and aspect; `value` is the one in the file of `tool`. `person` is
+    the annotator, None for an assessment by `judge` (by default named after tool and aspect).
     """
     number = source.score(value)
-    words = "; --options gives words their values" if isinstance(value, str) else ""
+    hint = "; define the values of words with --options" if isinstance(value, str) else ""
     if person is not None:
         if number is None:
-            return Skipped(line=line, why=f"a label that is no number{words}")
+            return Skipped(line=line, why=f"the label is not a number{hint}")
         return make_label(**item, annotator=person, value=number)
     if value is not None and number is None and error is None:
-        return Skipped(line=line, why=f"feedback that is no number{words}")
+        return Skipped(line=line, why=f"the feedback is not a number{hint}")
     return RecordedJudgement(
         line=line,
         **item,
@@ -50,7 +50,7 @@ def assessed(
 
 
 def object_in(row: Json, name: str) -> Json:
-    """Return the object under `name`, also where it stands as JSON text, as in a CSV file."""
+    """Return the object under `name`, parsed if it is JSON text (as in CSV files), else ``{}``."""
     value = row.get(name)
     if isinstance(value, str) and value.lstrip().startswith("{"):
         try:

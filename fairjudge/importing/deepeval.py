@@ -17,7 +17,7 @@ from fairjudge.importing.sources import (
     items,
     judged_item,
     mapping,
-    present,
+    non_null_fields,
     score,
     text,
 )
@@ -32,7 +32,7 @@ def recognises(source: Source) -> bool:
 
 
 def read(source: Source) -> Iterator[Entry]:
-    """Yield each metric of the test cases; those of traces and spans are skipped."""
+    """Yield each metric of the test cases; metrics of traces and spans are skipped."""
     ids = Ids()
     number = 0
     for _, run in source.records():
@@ -42,7 +42,7 @@ def read(source: Source) -> Iterator[Entry]:
         for kind in _CASES:
             for case in items(run, kind):
                 number += 1
-                with source.at(number):
+                with source.locate_errors(number):
                     yield from _case(case, number, ids, system=system)
 
 
@@ -51,15 +51,15 @@ def _case(case: Json, number: int, ids: Ids, *, system: str | None) -> Iterator[
     metadata = {**mapping(case, "additionalMetadata"), **mapping(case, "metadata")}
     item = judged_item(
         metadata,
-        eid=lambda: ids.of(text(case, "name"), str(case.get("input"))),
+        eid=lambda: ids.unique_id(text(case, "name"), str(case.get("input"))),
         system=system or "deepeval",
     )
     metrics = list(items(case, "metricsData"))
     if not metrics:
         yield Skipped(line=number, why="the test case has no metric")
     for metric in metrics:
-        failed = metric.get("error") or metric.get("skipped") is True
-        value = None if failed else score(metric.get("score"))
+        has_failed = metric.get("error") or metric.get("skipped") is True
+        value = None if has_failed else score(metric.get("score"))
         yield RecordedJudgement(
             line=number,
             **item,
@@ -68,20 +68,20 @@ def _case(case: Json, number: int, ids: Ids, *, system: str | None) -> Iterator[
             value=value,
             unscored="backend" if metric.get("error") else None,
             detail=first_text(metric, "error")
-            or ("DeepEval skipped it" if failed else "DeepEval has no score"),
+            or ("DeepEval skipped it" if has_failed else "DeepEval has no score"),
             scored_by="llm" if metric.get("evaluationModel") else "code",
-            extra=present(metric, "reason", "threshold", "success"),
+            extra=non_null_fields(metric, "reason", "threshold", "success"),
         )
-    for _ in range(_metrics_within(case.get("trace"))):
-        yield Skipped(line=number, why="of a trace or a span, not of the test case")
+    for _ in range(_count_metrics(case.get("trace"))):
+        yield Skipped(line=number, why="a metric of a trace or a span")
 
 
-def _metrics_within(value: object) -> int:
+def _count_metrics(value: object) -> int:
     """Return the number of metrics of a trace and all its spans."""
     if isinstance(value, list):
-        return sum(map(_metrics_within, value))
+        return sum(map(_count_metrics, value))
     if not isinstance(value, dict):
         return 0
-    own = value.get("metricsData")
-    n_inner = sum(_metrics_within(item) for key, item in value.items() if key != "metricsData")
-    return n_inner + (len(own) if isinstance(own, list) else 0)
+    metrics = value.get("metricsData")
+    n_inner = sum(_count_metrics(item) for key, item in value.items() if key != "metricsData")
+    return n_inner + (len(metrics) if isinstance(metrics, list) else 0)

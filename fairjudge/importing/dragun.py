@@ -30,7 +30,7 @@ def recognises(source: Source) -> bool:
 def read(source: Source) -> Iterator[Entry]:
     """Yield a judgement or a label per row; ``unit`` is the answer's id."""
     for line, row in source.records():
-        with source.at(line):
+        with source.locate_errors(line):
             name = next((name for name in _VERDICTS if row.get(name) is not None), _VERDICTS[0])
             yield _entry(line, row, name)
 
@@ -43,12 +43,12 @@ def _entry(line: int, row: Json, name: str) -> Entry:
         expected = f"expected one of {', '.join(_VALUES)}"
         raise InputError(f"{expected}, not {verdict_text[:20]!r}", field=name)
     value = _VALUES.get(verdict)
-    about: dict[str, Any] = {"contradicted": True} if verdict == "contradicts" else {}
-    about |= {"question_id": question_id} if (question_id := first_text(row, "question_id")) else {}
+    extra: dict[str, Any] = {"contradicted": True} if verdict == "contradicts" else {}
+    extra |= {"question_id": question_id} if (question_id := first_text(row, "question_id")) else {}
     if name == "annotation":
         annotator = first_text(row, "assessor", "annotator") or "assessor"
         item = {"eid": eid, "system": system, "aspect": _ASPECT, "unit": unit}
-        return make_label(**item, annotator=annotator, value=value, **about)
+        return make_label(**item, annotator=annotator, value=value, **extra)
     return RecordedJudgement(
         line=line,
         eid=eid,
@@ -59,5 +59,5 @@ def _entry(line: int, row: Json, name: str) -> Entry:
         value=value,
         detail="the file has no verdict",
         reply=text_or_none(row, name.replace("assessment", "rationale")),
-        extra=about,
+        extra=extra,
     )

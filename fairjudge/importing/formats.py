@@ -1,4 +1,4 @@
-"""The known formats, and their recognition."""
+"""The supported formats, recognised by content."""
 
 from __future__ import annotations
 
@@ -47,9 +47,9 @@ def import_file(
         For an item that was judged several times: keep all judgements, numbered by ``repeat`` from
         0, or the last one only.
     answers : Scale or mapping, optional
-        The values of words in feedback: MLflow's, Label Studio's choices, Inspect's values.
+        Values of verbal feedback: of MLflow, Label Studio's choices, Inspect's scores.
     articles : iterable of Cluster
-        Clusters with the texts of articles that the file only names.
+        Clusters with the texts of articles of which the file only has ids.
     skip_bad : bool
         Skip invalid rows, and list them under ``skipped``.
 
@@ -73,32 +73,33 @@ def import_file(
     """
     source = open_source(Path(path), skip_bad=skip_bad, answers=word_values(answers))
     if tool is not None and tool not in FORMATS:
-        raise InputError(f"no tool {tool!r}; known are {', '.join(FORMATS)}", field="--from")
+        choices = ", ".join(FORMATS)
+        raise InputError(f"unknown tool {tool!r}; choose from {choices}", field="--from")
     name = tool or recognise_format(source)
     if name is None:
         names = ", ".join(FORMATS)
         raise InputError(
-            f"not known which tool wrote this; known are {names}. Recorded replies of any judge "
-            "are read with --protocol",
+            f"unknown format; supported are {names}. To import recorded replies of any judge, use "
+            "--protocol",
             path=path,
         )
     with error_location(path=path):
-        entries = [*_module(name).read(source), *source.bad]
+        entries = [*_module(name).read(source), *source.skipped]
         imported_file = assemble(entries, tool=name, judge=judge, repeats=repeats)
     if not any(imported_file.records().values()):
-        why = ""
+        suffix = ""
         if imported_file.skipped:
             n_rows = pluralize(len(imported_file.skipped), "row")
-            why = f"; the first of {n_rows}: {imported_file.skipped[0].why}"
+            suffix = f"; the first of {n_rows}: {imported_file.skipped[0].why}"
         raise InputError(
-            f"holds no judgements and no labels, references or summaries{why}", path=path
+            f"contains no judgements, labels, references or summaries{suffix}", path=path
         )
-    filled = tuple(with_texts(imported_file.references, articles))
-    return replace(imported_file, references=filled)
+    references = tuple(with_texts(imported_file.references, articles))
+    return replace(imported_file, references=references)
 
 
 def word_values(answers: Scale | Mapping[str, float] | None) -> dict[str, float]:
-    """Return the value of each word, or answer of a scale and of its aliases, in lower case."""
+    """Return values by word in lower case; a scale's words are its answers and their aliases."""
     if isinstance(answers, Mapping):
         return {word.strip().casefold(): value for word, value in answers.items()}
     levels = () if answers is None else answers.levels
@@ -144,5 +145,5 @@ def _with_text(article: Article, articles_by_id: Mapping[str, Article]) -> Artic
     known_article = articles_by_id.get(article.aid)
     if known_article is None or article.content:
         return article
-    own = {name: value for name, value in article.to_json().items() if name != "content"}
-    return Article.model_validate({**known_article.to_json(), **own})
+    own_fields = {name: value for name, value in article.to_json().items() if name != "content"}
+    return Article.model_validate({**known_article.to_json(), **own_fields})

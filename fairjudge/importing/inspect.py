@@ -19,7 +19,7 @@ from fairjudge.importing.sources import (
     judged_item,
     mapping,
     name_in,
-    present,
+    non_null_fields,
     text,
     text_or_none,
 )
@@ -40,11 +40,11 @@ def recognises(source: Source) -> bool:
 
 
 def read(source: Source) -> Iterator[Entry]:
-    """Yield each score; epochs, which have new answers of the model, are numbered by ``repeat``."""
+    """Yield each score; epochs, each with a new answer of the model, are numbered by ``repeat``."""
     for _, log in source.records():
-        run = _Run.of(mapping(log, "eval"), source)
+        run = _Run.from_spec(mapping(log, "eval"), source)
         for number, sample in enumerate(items(log, "samples"), 1):
-            with source.at(number):
+            with source.locate_errors(number):
                 yield from _scores(_Sample(fields=sample, run=run, number=number))
 
 
@@ -59,13 +59,13 @@ class _Run:
     source: Source
 
     @staticmethod
-    def of(spec: Json, source: Source) -> _Run:
+    def from_spec(spec: Json, source: Source) -> _Run:
         epochs = mapping(spec, "config").get("epochs")
         return _Run(
             model=text(spec, "model"),
             grader=name_in(mapping(spec, "model_roles"), "grader", "model"),
             options={
-                _bare(text(item, "name")): mapping(item, "options")
+                _short_name(text(item, "name")): mapping(item, "options")
                 for item in items(spec, "scorers")
             },
             several_epochs=isinstance(epochs, int) and epochs > 1,
@@ -73,7 +73,7 @@ class _Run:
         )
 
     def number(self, value: object) -> float | None:
-        """Return the number of a score: a word of --options, a letter of Inspect, or a number."""
+        """Return the value of a score: a number, a word of --options, or a letter of Inspect."""
         if isinstance(value, str) and value in _GRADES and not self.source.answers:
             return _GRADES[value]
         return self.source.score(value)
@@ -105,12 +105,12 @@ class _Sample:
 def _scores(sample: _Sample) -> Iterator[Entry]:
     scores = mapping(sample.fields, "scores")
     if not scores:
-        failed = sample.fields.get("error")
-        why = "the sample ended in an error" if failed else "the sample has no score"
-        yield Skipped(line=sample.number, why=why)
+        error = sample.fields.get("error")
+        reason = "the sample ended in an error" if error else "the sample has no score"
+        yield Skipped(line=sample.number, why=reason)
     for name in scores:
         if scores[name] is not None:
-            yield from _score(sample, _bare(name), mapping(scores, name))
+            yield from _score(sample, _short_name(name), mapping(scores, name))
 
 
 def _score(sample: _Sample, scorer: str, entry: Json) -> Iterator[Entry]:
@@ -123,35 +123,39 @@ def _score(sample: _Sample, scorer: str, entry: Json) -> Iterator[Entry]:
     parts = value if isinstance(value, dict) else {None: value}
     for part, part_value in parts.items():
         aspect = scorer if part is None else f"{scorer}.{part}"
-        yield _recorded(sample, scorer, aspect, {**entry, **original, "value": part_value})
+        yield _judgement(sample, scorer, aspect, {**entry, **original, "value": part_value})
     if len(history) > 1 and not isinstance(value, dict):
         yield _corrected_label(sample, scorer, history[-1])
 
 
-def _recorded(sample: _Sample, scorer: str, aspect: str, entry: Json) -> RecordedJudgement:
+def _judgement(sample: _Sample, scorer: str, aspect: str, entry: Json) -> RecordedJudgement:
     metadata = mapping(entry, "metadata")
-    graded = scorer.startswith("model_graded")
+    is_graded = scorer.startswith("model_graded")
     options, value = sample.run.options.get(scorer, {}), sample.run.number(entry["value"])
-    reply = _resolved(text_or_none(entry, "explanation"), mapping(sample.fields, "attachments"))
-    missing = reply is not None and reply.startswith(_NO_GRADE)
-    failed = metadata.get("unscored_reason") or value is None or (missing and not graded)
+    reply = _resolve_attachment(
+        text_or_none(entry, "explanation"), mapping(sample.fields, "attachments")
+    )
+    has_no_grade = reply is not None and reply.startswith(_NO_GRADE)
+    is_unscored = (
+        metadata.get("unscored_reason") or value is None or (has_no_grade and not is_graded)
+    )
     return RecordedJudgement(
         line=sample.number,
         **sample.item,
         aspect=aspect,
-        judge=_judge(sample.run, scorer, metadata) if graded else scorer,
+        judge=_judge(sample.run, scorer, metadata) if is_graded else scorer,
         reply=reply.removeprefix(_NO_GRADE) if reply else reply,
-        scale=_scale(options, entry["value"]) if graded else None,
-        value=None if missing else value,
-        unscored="unparseable" if failed else None,
+        scale=_scale(options, entry["value"]) if is_graded else None,
+        value=None if has_no_grade else value,
+        unscored="unparseable" if is_unscored else None,
         detail=(
             first_text(metadata, "unscored_reason")
             or first_text(entry, "reason")
-            or "Inspect has no number for it"
+            or "Inspect has no numeric value"
         ),
-        scored_by="llm" if graded else "code",
+        scored_by="llm" if is_graded else "code",
         repeat=sample.repeat,
-        extra=present(entry, "answer"),
+        extra=non_null_fields(entry, "answer"),
     )
 
 
@@ -160,8 +164,8 @@ def _corrected_label(sample: _Sample, aspect: str, edit: Json) -> Entry:
     author = first_text(mapping(edit, "provenance"), "author")
     value = None if edit.get("value") == _UNCHANGED else sample.run.number(edit.get("value"))
     if author is None or value is None:
-        why = f"an edit of score {aspect!r} without an author or a number"
-        return Skipped(line=sample.number, why=why)
+        reason = f"an edit of score {aspect!r} without an author or a number"
+        return Skipped(line=sample.number, why=reason)
     return make_label(**sample.item, aspect=aspect, annotator=author, value=value)
 
 
@@ -177,24 +181,24 @@ def _scale(options: Json, value: object) -> Scale | None:
 
 
 def _judge(run: _Run, scorer: str, metadata: Json) -> str:
-    """Return the grader's name: by role, the last message of the grading, or scorer options."""
-    configured = name_in(run.options.get(scorer, {}), "model", "model")
-    grading = metadata.get("grading")
-    last = grading[-1] if isinstance(grading, list) and grading else None
-    wrote = first_text(last, "model") if isinstance(last, dict) else None
-    return run.grader or wrote or configured or scorer
+    """Return the grader's name, from its role, the last grading message, or the options."""
+    option_model = name_in(run.options.get(scorer, {}), "model", "model")
+    messages = metadata.get("grading")
+    last_message = messages[-1] if isinstance(messages, list) and messages else None
+    message_model = first_text(last_message, "model") if isinstance(last_message, dict) else None
+    return run.grader or message_model or option_model or scorer
 
 
-def _resolved(reference: str | None, attachments: Json) -> str | None:
-    """Return a text, looked up in the sample's attachments if Inspect moved it there."""
+def _resolve_attachment(reference: str | None, attachments: Json) -> str | None:
+    """Return the text itself, or the sample's attachment that it refers to."""
     if reference is None or not reference.startswith(_ATTACHED):
         return reference
     attachment = attachments.get(reference.removeprefix(_ATTACHED))
     if not isinstance(attachment, str):
-        raise InputError("refers to an attachment that is not there", field="explanation")
+        raise InputError("refers to a missing attachment", field="explanation")
     return attachment
 
 
-def _bare(scorer: str) -> str:
+def _short_name(scorer: str) -> str:
     """Return a scorer's name without its package."""
     return scorer.rpartition("/")[2]

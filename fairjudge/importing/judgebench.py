@@ -1,4 +1,4 @@
-"""JudgeBench's judged pairs, each twice, the second time with swapped responses.
+"""JudgeBench's judged pairs, each judged in both orders.
 
 Source: ScalerLab/JudgeBench, ``outputs/*.jsonl``, ``run_judge.py`` and ``utils/judges.py``.
 """
@@ -16,7 +16,7 @@ from fairjudge.importing.sources import (
     first_text,
     items,
     mapping,
-    present,
+    non_null_fields,
     text,
     text_or_none,
 )
@@ -36,7 +36,7 @@ _ARENA = Scale(
     ),
 )
 """``[[A>>B]]`` to ``[[B>>A]]``, the answers in Arena-Hard's prompts."""
-_FORMS: Mapping[str, Scale] = {"arena_hard": _ARENA, "vanilla": OUTPUTS}
+_SCALES: Mapping[str, Scale] = {"arena_hard": _ARENA, "vanilla": OUTPUTS}
 """The scales of judges with these names; for others the tool's decision is used."""
 
 
@@ -48,22 +48,22 @@ def recognises(source: Source) -> bool:
 def read(source: Source) -> Iterator[Entry]:
     """Yield the correct answer as a label, and the decision in each order."""
     for line, row in source.records():
-        with source.at(line):
+        with source.locate_errors(line):
             item = {"eid": text(row, "pair_id"), "system_a": _PAIR[0], "system_b": _PAIR[1]}
             label = _DECISIONS.get(text(row, "label"))
             yield (
-                Skipped(line=line, why=f"no such label: {row['label']!r}")
+                Skipped(line=line, why=f"unknown label {row['label']!r}")
                 if label is None
                 else make_label(**item, aspect=ASPECT, annotator="judgebench", value=label)
             )
             for number, entry in enumerate(items(row, "judgments")):
                 if number < len(_ORDERS):
-                    yield _recorded(row, entry, item, line=line, order=_ORDERS[number])
+                    yield _judgement(row, entry, item, line=line, order=_ORDERS[number])
                 else:
-                    yield Skipped(line=line, why="of neither order: a third judgement")
+                    yield Skipped(line=line, why="a third judgement, of neither order")
 
 
-def _recorded(
+def _judgement(
     row: Json,
     entry: Json,
     item: Json,
@@ -74,9 +74,9 @@ def _recorded(
     judgment = mapping(entry, "judgment")
     name = first_text(row, "judge_name") or "judge"
     model = first_text(judgment, "judge_model")
-    decided = _DECISIONS.get(str(entry.get("decision")))
+    decision = _DECISIONS.get(str(entry.get("decision")))
     # The file's decision is about the responses in the order shown.
-    value = SWAPPED[decided] if decided is not None and order == "ba" else decided
+    value = SWAPPED[decision] if decision is not None and order == "ba" else decision
     return RecordedJudgement(
         line=line,
         **item,
@@ -84,8 +84,8 @@ def _recorded(
         aspect=ASPECT,
         judge=f"{name}/{model}" if model else name,
         reply=text_or_none(judgment, "response") or None,
-        scale=_FORMS.get(name),
+        scale=_SCALES.get(name),
         value=value,
         scored_by="decision" if isinstance(judgment.get("scores"), list) else "llm",
-        extra=present(judgment, "scores"),
+        extra=non_null_fields(judgment, "scores"),
     )

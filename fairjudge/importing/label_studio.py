@@ -1,7 +1,6 @@
 """Label Studio's tasks: human annotations are labels, models' predictions are judgements.
 
-`as_rows` turns tasks on single summaries to rows of a table, one for each annotation, as its
-JSON-MIN has them.
+`as_rows` converts tasks on single summaries to table rows, one per annotation, as in JSON-MIN.
 
 Source: the JSON task format of labelstud.io/guide/task_format. The annotated item is in the task's
 ``data``: ``eid``, and ``system`` or ``system_a`` and ``system_b``.
@@ -15,15 +14,15 @@ from typing import Any
 
 from fairjudge.datasets._source import Row
 from fairjudge.domain import Verdict
-from fairjudge.importing.records import Entry, RecordedJudgement, Skipped, make_label, order_of
+from fairjudge.importing.records import Entry, RecordedJudgement, Skipped, make_label, parse_order
 from fairjudge.importing.sources import Json, Source, first_text, items, mapping, name_in, text
 from fairjudge.scales import Position, to_verdict
 
 _SIDES: Mapping[str, Position] = {"left": "first", "right": "second"}
 
 
-_OF_RESULTS = ("lead_time", "created_at", "updated_at")
-"""What an annotation has beside its results."""
+_TIMES = ("lead_time", "created_at", "updated_at")
+"""Times of an annotation."""
 
 
 def recognises(source: Source) -> bool:
@@ -35,7 +34,7 @@ def recognises(source: Source) -> bool:
 def read(source: Source) -> Iterator[Entry]:
     """Yield each result of each annotation and prediction; cancelled ones are skipped."""
     for line, task in source.records():
-        with source.at(line):
+        with source.locate_errors(line):
             item = _item(mapping(task, "data"))
             has_result = False
             for result_set in items(task, "annotations"):
@@ -54,7 +53,7 @@ def _annotation(annotation: Json, line: int, item: Json, source: Source) -> Iter
         if annotation.get("was_cancelled"):
             yield Skipped(line=line, why="the annotation was cancelled")
         elif value is None:
-            yield Skipped(line=line, why=f"{name!r} is no number and no preference")
+            yield Skipped(line=line, why=f"{name!r} is neither a number nor a preference")
         else:
             fields = {key: part for key, part in item.items() if key != "order"}
             yield make_label(**{**fields, "aspect": name}, annotator=annotator, value=value)
@@ -66,7 +65,7 @@ def _prediction(
     for name, value, meta in _values(prediction, item, source):
         fields = {**item, "aspect": name}
         if "order" in item:
-            fields["order"] = order_of(meta.get("order", item["order"]), field="meta.order")
+            fields["order"] = parse_order(meta.get("order", item["order"]), field="meta.order")
         repeat = meta.get("repeat")
         yield RecordedJudgement(
             line=line,
@@ -74,7 +73,7 @@ def _prediction(
             repeat=repeat if type(repeat) is int and repeat >= 0 else None,
             judge=first_text(prediction, "model_version") or "label-studio",
             value=value,
-            detail="the prediction is no number and no preference",
+            detail="the prediction is neither a number nor a preference",
         )
 
 
@@ -83,7 +82,7 @@ def _values(
 ) -> Iterator[tuple[str, float | Verdict | None, Json]]:
     """Yield name, value and ``meta`` of each result; ``meta`` has the order of a pair.
 
-    Without results, one without a value is yielded.
+    A set without results yields one name without a value.
     """
     results = list(items(result_set, "result"))
     if not results:
@@ -112,14 +111,14 @@ def _item(data: Json) -> dict[str, Any]:
     item: dict[str, Any] = {name: text(data, name) for name in ("eid", *names)}
     item |= {name: value for name in ("unit", "aspect") if (value := first_text(data, name))}
     if len(names) > 1:
-        item["order"] = order_of(data.get("order", "ab"), field="data.order")
+        item["order"] = parse_order(data.get("order", "ab"), field="data.order")
     return item
 
 
 def as_rows(source: Source) -> Source:
-    """Return `source` with a row for each annotation, where it holds tasks on single summaries.
+    """Return `source` with one row per annotation, if its tasks are on single summaries.
 
-    Annotations of pairs, and those whose task names their aspect, stay for `read`.
+    Tasks on pairs, and tasks with an aspect in their data, are left to `read`.
     """
     data = source.first.get("data")
     if not recognises(source) or {"system_a", "aspect"} & {*(data or ())}:
@@ -133,29 +132,29 @@ def as_rows(source: Source) -> Source:
 
 
 def _rows(line: int, task: Json, data: Json, source: Source) -> Iterator[Row]:
-    of_task = {"id": task.get("id"), **data}
-    rated = False
-    with source.at(line):
+    task_fields = {"id": task.get("id"), **data}
+    has_annotation = False
+    with source.locate_errors(line):
         for annotation in items(task, "annotations"):
             if annotation.get("was_cancelled"):
-                source.bad.append(Skipped(line=line, why="the annotation was cancelled"))
+                source.skipped.append(Skipped(line=line, why="the annotation was cancelled"))
                 continue
-            rated = True
-            yield Row(line=line, value={**of_task, **_of_annotation(annotation)})
+            has_annotation = True
+            yield Row(line=line, value={**task_fields, **_annotation_fields(annotation)})
         for _ in items(task, "predictions"):
-            why = "a judgement: 'fairjudge data import' reads it"
-            source.bad.append(Skipped(line=line, why=why))
-    if not rated:
-        yield Row(line=line, value=of_task)
+            reason = "a judgement; import it with 'fairjudge data import'"
+            source.skipped.append(Skipped(line=line, why=reason))
+    if not has_annotation:
+        yield Row(line=line, value=task_fields)
 
 
-def _of_annotation(annotation: Json) -> dict[str, Any]:
-    """Return the values of an annotation by the names of their controls, and who made it."""
+def _annotation_fields(annotation: Json) -> dict[str, Any]:
+    """Return the values of an annotation by control name, its annotator, id and times."""
     annotator = name_in(annotation, "completed_by", "email", "id")
     values = {
         name: mapping(result, "value").get(str(result.get("type")))
         for result in items(annotation, "result")
         if isinstance(name := result.get("from_name"), str)  # relations have none
     }
-    times = {name: annotation.get(name) for name in _OF_RESULTS}
+    times = {name: annotation.get(name) for name in _TIMES}
     return {**values, "annotator": annotator, "annotation_id": annotation.get("id"), **times}

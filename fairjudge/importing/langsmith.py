@@ -1,6 +1,6 @@
-"""LangSmith's feedback: as its client lists it, or an experiment's results as a table.
+"""LangSmith's feedback, as listed by its client or in a table of an experiment's results.
 
-Feedback given in the app is people's and gives labels. A row of an experiment's results
+Feedback from the app is by people and becomes labels. A row of an experiment's results
 (``evaluate(...).to_pandas()``) has a column ``feedback.KEY`` for each evaluator.
 
 Source: langchain-ai/langsmith-sdk, ``langsmith/schemas.py`` (``FeedbackBase``) and
@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from fairjudge.importing.assessments import assessed, object_in
+from fairjudge.importing.assessments import assessment_entry, object_in
 from fairjudge.importing.records import Entry, Skipped
 from fairjudge.importing.sources import Json, Source, first_text, judged_item, text
 
@@ -20,7 +20,7 @@ _METADATA = ("inputs.", "outputs.", "reference.", "")
 
 
 def recognises(source: Source) -> bool:
-    """Say whether rows are feedback, or results with the columns of evaluators."""
+    """Return whether rows are feedback, or results with columns of evaluators."""
     row = source.first
     return _is_feedback(row) or ("example_id" in row and any(map(_is_column, row)))
 
@@ -28,7 +28,7 @@ def recognises(source: Source) -> bool:
 def read(source: Source) -> Iterator[Entry]:
     """Yield each feedback."""
     for line, row in source.records():
-        with source.at(line):
+        with source.locate_errors(line):
             if _is_feedback(row):
                 yield _feedback(row, line, source)
                 continue
@@ -57,7 +57,7 @@ def _feedback(row: Json, line: int, source: Source) -> Entry:
         eid=lambda: first_text(row, "run_id", "trace_id") or text(row, "run_id"),
         system="langsmith",
     )
-    return assessed(
+    return assessment_entry(
         source,
         line,
         {**item, "aspect": text(row, "key")},
@@ -75,7 +75,7 @@ def _column(row: Json, name: str, line: int, source: Source) -> Entry:
         for field in ("eid", "system", "unit", "judge")
     }
     item = judged_item(metadata, eid=lambda: text(row, "example_id"), system="langsmith")
-    return assessed(
+    return assessment_entry(
         source,
         line,
         {**item, "aspect": name.removeprefix(_COLUMN)},

@@ -32,7 +32,7 @@ OUTPUTS = Scale(
 
 
 def recognises(source: Source) -> bool:
-    """Return whether the rows have two outputs, the better one's number, and results by order."""
+    """Return whether rows have two outputs, the number of the better one, and results by order."""
     first = source.first
     return {*_PAIR, "label", "results"} <= first.keys() and isinstance(first["results"], list)
 
@@ -40,12 +40,12 @@ def recognises(source: Source) -> bool:
 def read(source: Source) -> Iterator[Entry]:
     """Yield the correct answer, and the verdict in each order or the rating of each output.
 
-    For prompts with several rounds the last round counts.
+    Of prompts with several rounds only the last round is read.
     """
-    judge = judge_of(source.path)
+    judge = judge_name(source.path)
     pair = {"system_a": _PAIR[0], "system_b": _PAIR[1]}
     for line, row in source.records():
-        with source.at(line):
+        with source.locate_errors(line):
             eid = fingerprint(text(row, "input"), *(text(row, output) for output in _PAIR))
             label = _WINNERS.get(text(row, "label"))
             if label is None:
@@ -56,16 +56,16 @@ def read(source: Source) -> Iterator[Entry]:
             if not rounds:
                 raise InputError("must not be empty", field="results")
             for _ in range(2 * len(rounds[:-1])):
-                yield Skipped(line=line, why="of an earlier round")
-            last, item = rounds[-1], {**item, "line": line, "judge": judge}
-            if "score_1" in last:
-                yield from _ratings(last, item)
+                yield Skipped(line=line, why="a result of an earlier round")
+            last_round, item = rounds[-1], {**item, "line": line, "judge": judge}
+            if "score_1" in last_round:
+                yield from _ratings(last_round, item)
             else:
-                yield from _verdicts(last, {**item, **pair})
+                yield from _verdicts(last_round, {**item, **pair})
 
 
-def judge_of(path: Path) -> str:
-    """Return the judge and its prompt by the folders' names, else the file's name."""
+def judge_name(path: Path) -> str:
+    """Return the names of the judge's and the prompt's folders, else the file's name."""
     if path.name.split(".")[0] == "result":
         return f"{path.parent.parent.name}/{path.parent.name}"
     return path.name.removesuffix(".gz").removesuffix(".json")
@@ -89,7 +89,7 @@ def _ratings(results: Json, item: Json) -> Iterator[RecordedJudgement]:
 
 
 def _reply(results: Json, name: str) -> dict[str, Any]:
-    """Return a reply and whether it was cut off, by the list of reply and finish reason."""
+    """Return the reply, and whether it was cut off, from a list of reply and finish reason."""
     completion = results.get(name)
     if not (isinstance(completion, list) and completion and isinstance(completion[0], str)):
         return {}

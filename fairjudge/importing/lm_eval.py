@@ -33,17 +33,21 @@ def read(source: Source) -> Iterator[Entry]:
     filters = {first_text(row, "filter") for _, row in rows}
     system, task = source.path.parent.name or "model", _task(source.path)
     for line, row in rows:
-        with source.at(line):
-            listed = row.get("metrics")
-            metrics = listed if isinstance(listed, list) else [k for k in row if k not in _FIELDS]
+        with source.locate_errors(line):
+            metric_names = row.get("metrics")
+            metrics = (
+                metric_names
+                if isinstance(metric_names, list)
+                else [k for k in row if k not in _FIELDS]
+            )
             if not metrics:
                 yield Skipped(line=line, why="the row has no metric")
             for metric in map(str, metrics):
                 aspect = f"{metric},{first_text(row, 'filter')}" if len(filters) > 1 else metric
                 value = row.get(metric)
-                bypassed = metric == _BYPASS
-                if not bypassed and isinstance(value, list | dict):
-                    yield Skipped(line=line, why=f"metric {metric!r} is no number")
+                is_bypass = metric == _BYPASS
+                if not is_bypass and isinstance(value, list | dict):
+                    yield Skipped(line=line, why=f"metric {metric!r} is not a number")
                     continue
                 yield RecordedJudgement(
                     line=line,
@@ -51,10 +55,10 @@ def read(source: Source) -> Iterator[Entry]:
                     system=system,
                     aspect=aspect,
                     judge=f"lm-eval/{task}",
-                    value=None if bypassed else score(value),
+                    value=None if is_bypass else score(value),
                     detail=(
-                        "lm-eval only predicted, and scored nothing (--predict_only)"
-                        if bypassed
+                        "lm-eval did not score the responses (--predict_only)"
+                        if is_bypass
                         else f"metric {metric!r} has no number"
                     ),
                     scored_by="code",

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from fairjudge.importing.assessments import assessed, object_in
+from fairjudge.importing.assessments import assessment_entry, object_in
 from fairjudge.importing.records import Entry, Skipped
 from fairjudge.importing.sources import (
     Json,
@@ -22,7 +22,7 @@ from fairjudge.importing.sources import (
 )
 
 _NAMES = ("assessment_name", "name")
-"""The first is that of MLflow's files, the second that of its classes."""
+"""Fields of an assessment's name, in MLflow's files and in its classes."""
 _PROBABILITY = "openai.decisions.probability"
 _PROBABILITIES = "openai.decisions.probabilities"
 
@@ -37,7 +37,7 @@ def recognises(source: Source) -> bool:
 def read(source: Source) -> Iterator[Entry]:
     """Yield each assessment; one that a later one overrides is skipped."""
     for line, row in source.records():
-        with source.at(line):
+        with source.locate_errors(line):
             if _is_assessment(row):
                 yield _entry(row, line, {}, source)
                 continue
@@ -63,10 +63,10 @@ def _entry(assessment: Json, line: int, info: Json, source: Source) -> Entry:
     value = (feedback or mapping(assessment, "expectation")).get("value")
     aspect = first_text(assessment, *_NAMES) or text(assessment, "name")
     if kind != "HUMAN" and not feedback and not assessment.get("error"):
-        return Skipped(line=line, why="an expectation that no person stated")
+        return Skipped(line=line, why="an expectation that is not by a person")
     error = mapping(assessment, "error") or mapping(feedback, "error")
     message = first_text(error, "error_message", "error_code") or "MLflow has no value"
-    return assessed(
+    return assessment_entry(
         source,
         line,
         {**_item(assessment, info), "aspect": aspect},
@@ -82,14 +82,14 @@ def _entry(assessment: Json, line: int, info: Json, source: Source) -> Entry:
 
 
 def _item(assessment: Json, info: Json) -> dict[str, str]:
-    """Return the judged item, by tags and metadata of the trace and of the assessment."""
-    traces = mapping(info, "trace_metadata")
-    tags = {**mapping(info, "tags"), **traces, **mapping(assessment, "metadata")}
+    """Return the judged item, from tags and metadata of the trace and the assessment."""
+    trace_metadata = mapping(info, "trace_metadata")
+    tags = {**mapping(info, "tags"), **trace_metadata, **mapping(assessment, "metadata")}
     trace = first_text(assessment, "trace_id") or first_text(info, "trace_id", "request_id")
     return judged_item(
         tags,
         eid=lambda: trace or text(assessment, "trace_id"),
-        system=first_text(traces, "mlflow.modelId") or "mlflow",
+        system=first_text(trace_metadata, "mlflow.modelId") or "mlflow",
         unit=first_text(assessment, "span_id"),
     )
 
@@ -97,8 +97,12 @@ def _item(assessment: Json, info: Json) -> dict[str, str]:
 def _probabilities(metadata: Json) -> Mapping[str, float] | None:
     """Return the distribution of a decision model, which is stored as JSON text."""
     if distribution := object_in(metadata, _PROBABILITIES):
-        numbers = {str(answer): score(chance) for answer, chance in distribution.items()}
-        valid = {answer: chance for answer, chance in numbers.items() if chance is not None}
+        numbers = {str(answer): score(probability) for answer, probability in distribution.items()}
+        valid = {
+            answer: probability
+            for answer, probability in numbers.items()
+            if probability is not None
+        }
         return valid if len(valid) == len(numbers) else None
-    chance = score(metadata.get(_PROBABILITY))
-    return None if chance is None else {"yes": chance, "no": 1.0 - chance}
+    probability = score(metadata.get(_PROBABILITY))
+    return None if probability is None else {"yes": probability, "no": 1.0 - probability}

@@ -39,9 +39,9 @@ def recognises(source: Source) -> bool:
 
 
 def read(source: Source) -> Iterator[Entry]:
-    """Yield both orders of a pair, a rating, or a vote; each turn is an aspect of its own."""
+    """Yield both orders of a pair, a rating, or a vote; each turn is a separate aspect."""
     for line, row in source.records():
-        with source.at(line):
+        with source.locate_errors(line):
             turn = first_text(row, "turn")
             common: dict[str, Any] = {
                 "eid": text(row, "question_id"),
@@ -86,20 +86,20 @@ def _single(row: Json, line: int, common: Json) -> RecordedJudgement:
 
 def _reply(row: Json, name: str) -> dict[str, Any]:
     reply = text_or_none(row, name)
-    failed = {"unscored": "backend", "detail": "the judge's reply did not come"}
-    return {"reply": reply, **(failed if reply == _FAILED else {})}
+    failure = {"unscored": "backend", "detail": "FastChat received no reply from the judge"}
+    return {"reply": reply, **(failure if reply == _FAILED else {})}
 
 
 def _vote(row: Json, line: int, common: Json) -> Entry:
     value = _WINNERS.get(text(row, "winner"))
     if value is None:
-        return Skipped(line=line, why=f"no such winner: {row['winner']!r}")
+        return Skipped(line=line, why=f"unknown winner {row['winner']!r}")
     pair = {"system_a": text(row, "model_a"), "system_b": text(row, "model_b")}
     return make_label(**common, **pair, annotator=_judge(row), value=value)
 
 
 def _judge(row: Json) -> str:
-    """Return the judge's name, joined if it is a list of model and prompt."""
+    """Return the judge's name; a list of model and prompt is joined by a slash."""
     judge = row.get("judge")
     if isinstance(judge, list) and judge:
         return "/".join(map(str, judge))

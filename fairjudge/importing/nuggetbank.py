@@ -45,7 +45,7 @@ def read(source: Source) -> Iterator[Entry]:
     """Yield a reference per bank."""
     eids: set[str] = set()
     for line, row in source.records():
-        with source.at(line):
+        with source.locate_errors(line):
             reference = _reference(row)
             if reference.eid in eids:
                 raise InputError(f"a second bank of topic {reference.eid!r}", field="query_id")
@@ -83,9 +83,9 @@ def _reference(row: Json) -> Reference:
     ]
     if claims := list(_listed_objects(row, "claim_bank", "claim")):
         questions.append(_question_of_claims(claims, text_or_none(row, "title_query") or eid, eid))
-    peer = _without(peer, "nugget_bank", "claim_bank", "query_id")
+    peer = _drop_fields(peer, "nugget_bank", "claim_bank", "query_id")
     if our_fields is not None:
-        peer = _unusual(peer, {"format_version": VERSION, "title_query": eid})
+        peer = _drop_defaults(peer, {"format_version": VERSION, "title_query": eid})
     fields = {"eid": eid, **(our_fields or {}), "question_answers": questions}
     fields["articles"] = _articles(our_fields or {}, questions)
     return validate_record(
@@ -94,20 +94,23 @@ def _reference(row: Json) -> Reference:
 
 
 def _articles(fields: Json, questions: Iterable[Json]) -> list[Json]:
-    """Return the articles in the bank's FairJudge fields, then others named by answers."""
-    listed = list(items(fields, "articles"))
-    aids = {article.get("aid") for article in listed}
-    return [*listed, *(article for article in articles_of(questions) if article["aid"] not in aids)]
+    """Return the articles in the bank's FairJudge fields, then others that answers refer to."""
+    articles = list(items(fields, "articles"))
+    aids = {article.get("aid") for article in articles}
+    return [
+        *articles,
+        *(article for article in articles_of(questions) if article["aid"] not in aids),
+    ]
 
 
 def _question(nugget: Json, eid: str) -> dict[str, Any]:
     peer_fields, our_fields = _split_fields(nugget)
     words = text(nugget, "question")
     answers = list(_listed_objects(nugget, "answers", "answer"))
-    peer_fields = _unusual(peer_fields, {"question_id": question_id(words), "query_id": eid})
+    peer_fields = _drop_defaults(peer_fields, {"question_id": question_id(words), "query_id": eid})
     aggregator = peer_fields.pop("aggregator_type", None)
     fields = _groups(answers, importance=nugget.get("importance"))
-    peer, peer_answers = _without(peer_fields, "question", "answers"), fields.pop("kept")
+    peer, peer_answers = _drop_fields(peer_fields, "question", "answers"), fields.pop("kept")
     peer |= {"answers": peer_answers} if any(peer_answers) else {}
     return {
         "question": words,
@@ -122,7 +125,9 @@ def _question_of_claims(claims: Sequence[Json], title: str, eid: str) -> dict[st
     rows = [{**claim, "answer": text(claim, "claim")} for claim in claims]
     fields = _groups(rows, importance=None)
     peer_claims = [
-        _unusual(_without(peer, "claim"), {"claim_id": question_id(row["answer"]), "query_id": eid})
+        _drop_defaults(
+            _drop_fields(peer, "claim"), {"claim_id": question_id(row["answer"]), "query_id": eid}
+        )
         for peer, row in zip(fields.pop("kept"), rows, strict=True)
     ]
     return {"question": title, **fields, PEER: {"claims": peer_claims}}
@@ -130,10 +135,10 @@ def _question_of_claims(claims: Sequence[Json], title: str, eid: str) -> dict[st
 
 def _groups(answers: Sequence[Json], *, importance: object) -> dict[str, Any]:
     """Return a question's lists with one entry per group; ``kept`` has the bank's other fields."""
-    parted = [_split_fields(answer) for answer in answers]
-    ours = [our_fields or {} for _, our_fields in parted]
+    split_answers = [_split_fields(answer) for answer in answers]
+    ours = [our_fields or {} for _, our_fields in split_answers]
     groups = [_wordings(answer) for answer in answers]
-    stated = [importance if a.get("importance") is None else a["importance"] for a in answers]
+    importances = [importance if a.get("importance") is None else a["importance"] for a in answers]
     fields: dict[str, Any] = {"answer_groups": groups}
     labels = [
         our.get("label", "" if "unlabelled" in our else _label(answer, group))
@@ -143,14 +148,14 @@ def _groups(answers: Sequence[Json], *, importance: object) -> dict[str, Any]:
         fields["group_labels"] = labels
     if any("sources" in our for our in ours):
         fields["group_sources"] = [our.get("sources", {}) for our in ours]
-    numbers = map(_number, stated)
+    numbers = map(_number, importances)
     weights = [our.get("weight", number) for our, number in zip(ours, numbers, strict=True)]
     if weights and None not in weights:
         fields["group_weights"] = weights
-    words = [value if value in ("vital", "okay") else None for value in stated]
+    words = [value if value in ("vital", "okay") else None for value in importances]
     if any(words) or any("importance" in our for our in ours):
         fields["group_importance"] = words
-    return {**fields, "kept": [_extra_fields(peer) for peer, _ in parted]}
+    return {**fields, "kept": [_extra_fields(peer) for peer, _ in split_answers]}
 
 
 def _wordings(answer: Json) -> Sequence[Json]:
@@ -160,7 +165,7 @@ def _wordings(answer: Json) -> Sequence[Json]:
     for reference in _listed_objects(answer, "references", "doc_id"):
         peer, our_fields = _split_fields(reference)
         passage = text_or_none(reference, "text")
-        extra = _without(peer, "doc_id", "text")
+        extra = _drop_fields(peer, "doc_id", "text")
         wordings.append(
             {
                 "aid": text(reference, "doc_id"),
@@ -169,8 +174,8 @@ def _wordings(answer: Json) -> Sequence[Json]:
                 **({PEER: extra} if extra else {}),
             }
         )
-    nobody = [{"aid": NO_DOCUMENT["aid"], "answer": words}]
-    return wordings or ([] if "empty" in (_split_fields(answer)[1] or {}) else nobody)
+    default_wordings = [{"aid": NO_DOCUMENT["aid"], "answer": words}]
+    return wordings or ([] if "empty" in (_split_fields(answer)[1] or {}) else default_wordings)
 
 
 def _label(answer: Json, group: Sequence[Json]) -> str:
@@ -206,22 +211,26 @@ def _split_fields(row: Json) -> tuple[dict[str, Any], Json | None]:
         return peer, None
     our_fields = mapping(metadata, OURS)
     del metadata[OURS]
-    return {**peer, "metadata": metadata} if metadata else _without(peer, "metadata"), our_fields
+    return {**peer, "metadata": metadata} if metadata else _drop_fields(
+        peer, "metadata"
+    ), our_fields
 
 
 def _extra_fields(peer: Json) -> dict[str, Any]:
     """Return the fields of an answer without an equivalent in a group."""
-    extra = _without(peer, "answer", "references")
-    return _without(extra, "importance") if extra.get("importance") in ("vital", "okay") else extra
+    extra = _drop_fields(peer, "answer", "references")
+    return (
+        _drop_fields(extra, "importance") if extra.get("importance") in ("vital", "okay") else extra
+    )
 
 
-def _without(row: Json, *names: str) -> dict[str, Any]:
+def _drop_fields(row: Json, *names: str) -> dict[str, Any]:
     return {name: value for name, value in row.items() if name not in names}
 
 
-def _unusual(row: Json, usual: Json) -> dict[str, Any]:
-    """Return `row` without fields that have their default value in `usual`."""
-    return {name: value for name, value in row.items() if usual.get(name) != value}
+def _drop_defaults(row: Json, defaults: Json) -> dict[str, Any]:
+    """Return `row` without fields that equal their value in `defaults`."""
+    return {name: value for name, value in row.items() if defaults.get(name) != value}
 
 
 def _number(value: object) -> float | None:

@@ -16,11 +16,19 @@ from fairjudge.domain import Reference, Summary
 from fairjudge.errors import InputError
 from fairjudge.importing.nuggetbank import NO_DOCUMENT
 from fairjudge.importing.records import Entry, RecordedJudgement
-from fairjudge.importing.sources import Json, Source, first_text, items, present, text, text_or_none
+from fairjudge.importing.sources import (
+    Json,
+    Source,
+    first_text,
+    items,
+    non_null_fields,
+    text,
+    text_or_none,
+)
 
 PEER = "nuggetizer"
 """Key of the nuggets' own fields in a question."""
-ASSIGNED = {"support": 1.0, "partial_support": 0.5, "not_support": 0.0}
+ASSIGNMENT_VALUES = {"support": 1.0, "partial_support": 0.5, "not_support": 0.0}
 
 
 def recognises(source: Source) -> bool:
@@ -32,34 +40,35 @@ def read(source: Source) -> Iterator[Entry]:
     """Yield a reference per query, and a summary and a judgement per assignment."""
     references: dict[str, Reference] = {}
     for line, row in source.records():
-        with source.at(line):
+        with source.locate_errors(line):
             eid = text(row, "qid")
             nuggets = list(items(row, "nuggets"))
             reference = _reference(eid, row, nuggets)
             if references.setdefault(eid, reference) != reference:
                 raise InputError(
-                    f"other nuggets of {eid!r} than in an earlier row", field="nuggets"
+                    f"the nuggets of {eid!r} differ from an earlier row", field="nuggets"
                 )
-            assigned = any("assignment" in nugget for nugget in nuggets)
-            assignments = list(_assignment(line, eid, row, nuggets)) if assigned else []
+            has_assignments = any("assignment" in nugget for nugget in nuggets)
+            assignments = list(_assignment(line, eid, row, nuggets)) if has_assignments else []
             if references[eid] is reference:
                 yield reference
             yield from assignments
 
 
 def _reference(eid: str, row: Json, nuggets: list[Json]) -> Reference:
-    words = [text(nugget, "text") for nugget in nuggets]
-    if not words:
+    texts = [text(nugget, "text") for nugget in nuggets]
+    if not texts:
         raise InputError("missing", field="nuggets")
-    stated = [text_or_none(nugget, "importance") for nugget in nuggets]
-    importance = [word if word in ("vital", "okay") else None for word in stated]
+    importances = [text_or_none(nugget, "importance") for nugget in nuggets]
+    known_importances = [word if word in ("vital", "okay") else None for word in importances]
     peers = [
-        {"importance": word} if word and word not in ("vital", "okay") else {} for word in stated
+        {"importance": word} if word and word not in ("vital", "okay") else {}
+        for word in importances
     ]
     question = {
         "question": first_text(row, "query", "text") or eid,
-        "answer_groups": [[{"aid": NO_DOCUMENT["aid"], "answer": word}] for word in words],
-        **({"group_importance": importance} if any(importance) else {}),
+        "answer_groups": [[{"aid": NO_DOCUMENT["aid"], "answer": word}] for word in texts],
+        **({"group_importance": known_importances} if any(known_importances) else {}),
         **({PEER: peers} if any(peers) else {}),
     }
     return validate_record(
@@ -75,10 +84,14 @@ def _assignment(line: int, eid: str, row: Json, nuggets: list[Json]) -> Iterator
     answer = text_or_none(row, "answer_text") or text_or_none(row, "candidate_text")
     if answer:
         yield validate_record(Summary, {"eid": eid, "system": system, "text": answer})
-    covered = [ASSIGNED.get(text_or_none(nugget, "assignment") or "") for nugget in nuggets]
-    values = [value for value in covered if value is not None]
-    checklist = [{"unit": f"answer:0.{n}", "covered": value} for n, value in enumerate(covered)]
-    scored = len(values) == len(covered)
+    nugget_values = [
+        ASSIGNMENT_VALUES.get(text_or_none(nugget, "assignment") or "") for nugget in nuggets
+    ]
+    values = [value for value in nugget_values if value is not None]
+    checklist = [
+        {"unit": f"answer:0.{n}", "covered": value} for n, value in enumerate(nugget_values)
+    ]
+    is_complete = len(values) == len(nugget_values)
     yield RecordedJudgement(
         line=line,
         eid=eid,
@@ -86,7 +99,10 @@ def _assignment(line: int, eid: str, row: Json, nuggets: list[Json]) -> Iterator
         aspect="coverage",
         protocol="checklist",
         judge=first_text(row, "judge") or "nuggetizer",
-        value=fmean(values) if scored else None,
+        value=fmean(values) if is_complete else None,
         detail="a nugget has no assignment",
-        extra={**({"checklist": checklist} if scored else {}), **present(row, "response_length")},
+        extra={
+            **({"checklist": checklist} if is_complete else {}),
+            **non_null_fields(row, "response_length"),
+        },
     )

@@ -24,7 +24,7 @@ from fairjudge.importing.sources import (
     judged_item,
     mapping,
     name_in,
-    present,
+    non_null_fields,
     score,
 )
 
@@ -49,8 +49,8 @@ _UNREACHED = re.compile(
     r"|(?:TypeError: )?fetch failed\b|(?:Error: )?(?:getaddrinfo )?E(?:NOTFOUND|CONN\w+)\b",
     re.IGNORECASE,
 )
-"""Beginnings for missing replies: the provider's error in place of a reason."""
-_BY_MODEL = {
+"""Beginnings of reasons that are an error of the provider, without a reply of the grader."""
+_MODEL_GRADED = {
     "llm-rubric", "model-graded-closedqa", "model-graded-factuality", "factuality", "g-eval",
     "answer-relevance", "context-faithfulness", "context-recall", "context-relevance",
     "select-best", "agent-rubric", "search-rubric", "conversation-relevance", "pi",
@@ -73,22 +73,23 @@ def recognises(source: Source) -> bool:
 def read(source: Source) -> Iterator[Entry]:
     """Yield each assertion; those by a person are labels."""
     tests = list(_tests(source))
-    prompts = {test.get("promptIdx") for _, test, _ in tests}
-    for number, test, config in tests:
-        with source.at(number):
-            yield from _Test.of(test, config, number, several=len(prompts) > 1).entries()
+    prompts = {row.get("promptIdx") for _, row, _ in tests}
+    for number, row, config in tests:
+        with source.locate_errors(number):
+            test = _Test.from_row(row, config, number, has_several_prompts=len(prompts) > 1)
+            yield from test.entries()
 
 
 def _tests(source: Source) -> Iterator[tuple[int, Json, Json]]:
     number = 0
-    for line, whole in source.records():
-        if "gradingResult" in whole and "provider" in whole:
-            yield line, whole, {}
+    for line, row in source.records():
+        if "gradingResult" in row and "provider" in row:
+            yield line, row, {}
             continue
-        holder = whole if isinstance(whole.get("results"), list) else mapping(whole, "results")
+        holder = row if isinstance(row.get("results"), list) else mapping(row, "results")
         for test in items(holder, "results"):
             number += 1
-            yield number, test, mapping(whole, "config")
+            yield number, test, mapping(row, "config")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -102,19 +103,19 @@ class _Test:
     aspects: Ids = field(default_factory=Ids)
 
     @staticmethod
-    def of(test: Json, config: Json, number: int, *, several: bool) -> _Test:
-        case, variables = mapping(test, "testCase"), mapping(test, "vars")
-        metadata = {**mapping(case, "metadata"), **mapping(test, "metadata"), **variables}
-        system = name_in(test, "provider", "label", "id") or "promptfoo"
+    def from_row(row: Json, config: Json, number: int, *, has_several_prompts: bool) -> _Test:
+        case, variables = mapping(row, "testCase"), mapping(row, "vars")
+        metadata = {**mapping(case, "metadata"), **mapping(row, "metadata"), **variables}
+        system = name_in(row, "provider", "label", "id") or "promptfoo"
         default = config.get("defaultTest")
         default = mapping(default, "options") if isinstance(default, dict) else {}
         return _Test(
-            fields=test,
+            fields=row,
             number=number,
             item=judged_item(
                 metadata,
-                eid=lambda: first_text(test, "testIdx") or fingerprint(_canonical(variables)),
-                system=f"{system}#{test.get('promptIdx')}" if several else system,
+                eid=lambda: first_text(row, "testIdx") or fingerprint(_canonical(variables)),
+                system=f"{system}#{row.get('promptIdx')}" if has_several_prompts else system,
             ),
             grader=name_in(default, "provider", "id")
             or name_in(mapping(case, "options"), "provider", "id"),
@@ -122,24 +123,25 @@ class _Test:
 
     def entries(self) -> Iterator[Entry]:
         """Yield the test's assertions, or the reason why it has none."""
-        grading = mapping(self.fields, "gradingResult")
-        graded = grading.get("componentResults") or grading.get("assertion")
-        results = list(_leaves(grading)) if graded else []  # else it is promptfoo's own pass
+        grading_result = mapping(self.fields, "gradingResult")
+        has_results = grading_result.get("componentResults") or grading_result.get("assertion")
+        # Without results it is promptfoo's default pass.
+        results = list(_leaves(grading_result)) if has_results else []
         if self.fields.get("failureReason") == _ERROR or (not results and self.fields.get("error")):
-            yield from self._failed()
+            yield from self._failures()
             return
         if not results:
             yield Skipped(line=self.number, why="the test has no assertion")
         yield from map(self._entry, results)
 
-    def _failed(self) -> Iterator[Entry]:
-        asserted = list(items(mapping(self.fields, "testCase"), "assert"))
-        if not asserted:
+    def _failures(self) -> Iterator[Entry]:
+        assertions = list(items(mapping(self.fields, "testCase"), "assert"))
+        if not assertions:
             yield Skipped(line=self.number, why="the test ended in an error")
-        for assertion in asserted:
+        for assertion in assertions:
             yield RecordedJudgement(
                 line=self.number,
-                **self._judged(assertion),
+                **self._judgement_fields(assertion),
                 unscored="backend",
                 detail=first_text(self.fields, "error") or "promptfoo reports an error",
             )
@@ -147,25 +149,25 @@ class _Test:
     def _entry(self, result: Json) -> Entry:
         assertion, metadata = mapping(result, "assertion"), mapping(result, "metadata")
         value = score(result.get("pass") if result.get("score") is None else result["score"])
-        judged = self._judged(assertion)
+        fields = self._judgement_fields(assertion)
         if assertion.get("type") == "human":
             if value is None:
                 return Skipped(line=self.number, why="a person's assertion without a score")
-            del judged["judge"], judged["scored_by"]
-            return make_label(**judged, annotator="human", value=value)
-        failed: UnscoredReason | None = "backend" if metadata.get("graderError") else None
-        if failed is None and judged["scored_by"] == "llm" and not result.get("pass"):
-            failed = _failure(first_text(result, "reason") or "")
+            del fields["judge"], fields["scored_by"]
+            return make_label(**fields, annotator="human", value=value)
+        unscored: UnscoredReason | None = "backend" if metadata.get("graderError") else None
+        if unscored is None and fields["scored_by"] == "llm" and not result.get("pass"):
+            unscored = _failure(first_text(result, "reason") or "")
         return RecordedJudgement(
             line=self.number,
-            **judged,
-            value=None if failed else value,
-            unscored=failed,
-            detail=(first_text(result, "reason") or "the grader failed") if failed else "",
-            extra=present(result, "pass", "reason", "comment"),
+            **fields,
+            value=None if unscored else value,
+            unscored=unscored,
+            detail=(first_text(result, "reason") or "the grader failed") if unscored else "",
+            extra=non_null_fields(result, "pass", "reason", "comment"),
         )
 
-    def _judged(self, assertion: Json) -> dict[str, Any]:
+    def _judgement_fields(self, assertion: Json) -> dict[str, Any]:
         """Return item, aspect and judge; assertions of equal name have different aspects."""
         kind = first_text(assertion, "type") or "assertion"
         name = first_text(assertion, "metric") or kind
@@ -174,14 +176,14 @@ class _Test:
         judge = judge or (self.grader if scored_by == "llm" else None)
         return {
             **self.item,
-            "aspect": self.aspects.of(name, _canonical(assertion.get("value"))),
+            "aspect": self.aspects.unique_id(name, _canonical(assertion.get("value"))),
             "judge": judge or f"promptfoo/{kind}",
             "scored_by": scored_by,
         }
 
 
 def _failure(reason: str) -> UnscoredReason | None:
-    """Return why the grader gave no score, if a failed assertion has a message of promptfoo.
+    """Return the reason of a missing score, by promptfoo's message in a failed assertion.
 
     In older versions nothing else distinguishes a grader's failure from score 0.
     """
@@ -200,7 +202,7 @@ def _leaves(result: Json) -> Iterator[Json]:
 
 
 def _scored_by(kind: str) -> ScoredBy:
-    if kind in _BY_MODEL:
+    if kind in _MODEL_GRADED:
         return "llm"
     return "embedding" if kind == "similar" else "code"
 

@@ -25,15 +25,15 @@ def recognises(source: Source) -> bool:
 
 
 def read(source: Source) -> Iterator[Entry]:
-    """Yield each label; ``unit`` is ``scu:<i>``, from 0, and ``text`` the unit's words."""
+    """Yield each label; ``unit`` is ``scu:<i>``, from 0, and ``text`` the text of the unit."""
     folder = source.path
     units = [line.split("\t") for line in read_lines(folder / _UNITS)]
     eids = _eids(folder, len(units))
     for path in sorted((folder / _LABELS).glob("*.label")):
         rows = read_lines(path)
         if len(rows) != len(units):
-            n = pluralize(len(units), "document")
-            problem = f"expected {n} as in {_UNITS}, found {len(rows)}"
+            n_documents = pluralize(len(units), "document")
+            problem = f"expected {n_documents} as in {_UNITS}, found {len(rows)}"
             raise InputError(problem, path=path)
         for line, (eid, row, document_units) in enumerate(zip(eids, rows, units, strict=True), 1):
             marks = row.split("\t")
@@ -61,18 +61,18 @@ def read(source: Source) -> Iterator[Entry]:
 
 def _check(marks: Sequence[str], units: Sequence[str]) -> None:
     if len(marks) != len(units):
-        raise InputError(f"expected a label for each of {len(units)}, found {len(marks)}")
-    odd = next((mark for mark in marks if mark not in _VALUES), None)
-    if odd is not None:
-        raise InputError(f"expected 0 or 1, not {odd[:20]!r}")
+        raise InputError(f"expected {pluralize(len(units), 'label')}, found {len(marks)}")
+    invalid_mark = next((mark for mark in marks if mark not in _VALUES), None)
+    if invalid_mark is not None:
+        raise InputError(f"expected 0 or 1, not {invalid_mark[:20]!r}")
 
 
-def _eids(folder: Path, n: int) -> list[str]:
+def _eids(folder: Path, n_documents: int) -> list[str]:
     if not (folder / _IDS).is_file():
-        return [str(number) for number in range(n)]
+        return [str(number) for number in range(n_documents)]
     eids = read_lines(folder / _IDS)
-    if len(eids) != n or len({*eids}) != n or not all(eids):
+    if len(eids) != n_documents or len({*eids}) != n_documents or not all(eids):
         raise InputError(
-            f"expected {n} ids, each another, as {_UNITS} has lines", path=folder / _IDS
+            f"expected {n_documents} distinct ids, one per line of {_UNITS}", path=folder / _IDS
         )
     return eids

@@ -32,10 +32,10 @@ _ITEM = (
     "eid", "system", "system_a", "system_b", "order", "aspect", "protocol", "unit", "judge",
 )  # fmt: skip
 
-_STATED = (
+_TOOL_FIELDS = (
     "eid", "system", "system_a", "system_b", "order", "aspect", "unit", "scored_by", "repeat",
 )  # fmt: skip
-"""Fields that a judgement has as another tool states them."""
+"""Fields copied from the tool's record to the judgement."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,13 +54,13 @@ class RecordedJudgement:
         The scale of the judge's prompt, if known: then `reply` is parsed by FairJudge. Without it,
         `value` is used, which is the tool's own reading.
     protocol : str, optional
-        Needed if it does not follow from the values.
+        Required if it does not follow from the scale or the values.
     value : float or Verdict, optional
         The tool's own value; None if it has none.
     cut_off : bool
         Whether the reply reached the token limit.
     unscored : str, optional
-        The reason for a missing score, such as the grader's error, which is never a low score.
+        The reason for a missing score; an error of the grader is never a low score.
     extra : mapping
         Further fields of the judgement.
     """
@@ -147,8 +147,8 @@ def make_label(**fields: Any) -> Label:
 
 
 def make_judgement(fields: Mapping[str, Any], *, source: str, scale: Scale | None) -> Judgement:
-    """Return the judgement with `fields`; `scale` is that of a reply parsed by FairJudge."""
-    signed = signature(
+    """Return the judgement with `fields`; `scale` is given if FairJudge parsed the reply."""
+    judgement_signature = signature(
         {
             "judge": str(fields["judge"]),
             "source": source,
@@ -156,17 +156,17 @@ def make_judgement(fields: Mapping[str, Any], *, source: str, scale: Scale | Non
             "parser": PARSER_VERSION if scale else None,
         }
     )
-    return validate_record(Judgement, {**fields, "signature": signed})
+    return validate_record(Judgement, {**fields, "signature": judgement_signature})
 
 
-def scored(outcome: float | Verdict | Unscored) -> dict[str, Any]:
-    """Return a judgement's fields for an outcome."""
+def outcome_fields(outcome: float | Verdict | Unscored) -> dict[str, Any]:
+    """Return the fields of a judgement with this outcome."""
     if isinstance(outcome, Unscored):
         return {"value": None, "unscored": outcome.reason, "detail": outcome.detail}
     return {"value": outcome, "unscored": None}
 
 
-def order_of(value: object, *, field: str) -> Order:
+def parse_order(value: object, *, field: str) -> Order:
     """Return `value` if it is an order, else raise `InputError`."""
     if value not in ("ab", "ba"):
         raise InputError(f'expected "ab" or "ba", not {value!r}', field=field)
@@ -176,94 +176,99 @@ def order_of(value: object, *, field: str) -> Order:
 def assemble(
     entries: Iterable[Entry], *, tool: str, judge: str | None = None, repeats: Repeats = "keep"
 ) -> ImportedFile:
-    """Sort `entries` by kind, in their order; `judge` renames the judges.
+    """Return `entries` as records by kind, in order, with `judge` as the judges' name if given.
 
     With `repeats` ``"last"``, only the last judgement of an item is kept.
     """
-    rows = tuple(entries)
-    recorded = [row for row in rows if isinstance(row, RecordedJudgement)]
-    protocols = _protocols(recorded)
-    judgements = [_judgement(row, tool=tool, judge=judge, protocols=protocols) for row in recorded]
-    kept_indices, judged = settle_repeats(judgements, repeats)
-    former = [
-        Skipped(line=recorded[at].line, why="the item was judged again")
-        for at in sorted({*range(len(judgements))} - {*kept_indices})
+    all_entries = tuple(entries)
+    recorded_judgements = [entry for entry in all_entries if isinstance(entry, RecordedJudgement)]
+    protocols = _protocols(recorded_judgements)
+    judgements = [
+        _judgement(entry, tool=tool, judge=judge, protocols=protocols)
+        for entry in recorded_judgements
+    ]
+    kept_indices, kept_judgements = resolve_repeats(judgements, repeats)
+    skipped_repeats = [
+        Skipped(line=recorded_judgements[index].line, why="the item was judged again")
+        for index in sorted({*range(len(judgements))} - {*kept_indices})
     ]
     return ImportedFile(
         tool=tool,
-        judgements=judged,
-        lines=tuple(recorded[at].line for at in kept_indices),
-        labels=tuple(row for row in rows if isinstance(row, Label)),
-        skipped=(*(row for row in rows if isinstance(row, Skipped)), *former),
-        n_reread=sum(map(_read_otherwise, judged)),
-        references=tuple(row for row in rows if isinstance(row, Reference)),
-        summaries=tuple(row for row in rows if isinstance(row, Summary)),
-        clusters=tuple(row for row in rows if type(row) is Cluster),
+        judgements=kept_judgements,
+        lines=tuple(recorded_judgements[index].line for index in kept_indices),
+        labels=tuple(entry for entry in all_entries if isinstance(entry, Label)),
+        skipped=(*(entry for entry in all_entries if isinstance(entry, Skipped)), *skipped_repeats),
+        n_reread=sum(map(_differs_from_tool, kept_judgements)),
+        references=tuple(entry for entry in all_entries if isinstance(entry, Reference)),
+        summaries=tuple(entry for entry in all_entries if isinstance(entry, Summary)),
+        clusters=tuple(entry for entry in all_entries if type(entry) is Cluster),
     )
 
 
-def _read_otherwise(judgement: Judgement) -> bool:
-    tools = (judgement.model_extra or {}).get("tool_value")
-    return tools is not None and tools != judgement.value
+def _differs_from_tool(judgement: Judgement) -> bool:
+    tool_value = (judgement.model_extra or {}).get("tool_value")
+    return tool_value is not None and tool_value != judgement.value
 
 
-def _protocols(recorded: Iterable[RecordedJudgement]) -> Mapping[tuple[str, str], ProtocolName]:
+def _protocols(
+    recorded_judgements: Iterable[RecordedJudgement],
+) -> Mapping[tuple[str, str], ProtocolName]:
     """Return the protocol of each judge and aspect: binary if all its values are 0 or 1."""
     values: dict[tuple[str, str], set[object]] = defaultdict(set)
-    for judgement in recorded:
+    for judgement in recorded_judgements:
         if judgement.value is not None:
             values[judgement.judge, judgement.aspect].add(judgement.value)
     return {key: "binary" if observed <= {0, 1} else "likert" for key, observed in values.items()}
 
 
 def _judgement(
-    recorded: RecordedJudgement,
+    record: RecordedJudgement,
     *,
     tool: str,
     judge: str | None,
     protocols: Mapping[tuple[str, str], ProtocolName],
 ) -> Judgement:
-    is_parsed = recorded.scale is not None and bool(recorded.reply) and recorded.unscored is None
-    stated = {name: getattr(recorded, name) for name in _STATED}
-    stated |= {"tool_value": recorded.value if is_parsed else None}
-    stated |= {"probabilities": dict(recorded.probabilities or {}) or None}
+    is_parsed = record.scale is not None and bool(record.reply) and record.unscored is None
+    tool_fields = {name: getattr(record, name) for name in _TOOL_FIELDS}
+    tool_fields |= {"tool_value": record.value if is_parsed else None}
+    tool_fields |= {"probabilities": dict(record.probabilities or {}) or None}
     fields = {
-        **recorded.extra,
-        **{name: value for name, value in stated.items() if value is not None},
-        "protocol": _protocol(recorded, protocols),
-        "judge": judge or recorded.judge,
-        **scored(_outcome(recorded)),
-        "raw": recorded.reply,
+        **record.extra,
+        **{name: value for name, value in tool_fields.items() if value is not None},
+        "protocol": _protocol(record, protocols),
+        "judge": judge or record.judge,
+        **outcome_fields(_outcome(record)),
+        "raw": record.reply,
     }
-    with error_location(line=recorded.line):
+    with error_location(line=record.line):
         return make_judgement(
-            fields, source=f"imported:{tool}", scale=recorded.scale if is_parsed else None
+            fields, source=f"imported:{tool}", scale=record.scale if is_parsed else None
         )
 
 
 def _protocol(
-    recorded: RecordedJudgement, protocols: Mapping[tuple[str, str], ProtocolName]
+    record: RecordedJudgement, protocols: Mapping[tuple[str, str], ProtocolName]
 ) -> ProtocolName:
-    if recorded.protocol is not None:
-        return recorded.protocol
-    if recorded.system_a is not None:
+    if record.protocol is not None:
+        return record.protocol
+    if record.system_a is not None:
         return "pairwise"
-    if recorded.scale is not None:
-        return recorded.scale.protocol
-    return protocols.get((recorded.judge, recorded.aspect), "likert")
+    if record.scale is not None:
+        return record.scale.protocol
+    return protocols.get((record.judge, record.aspect), "likert")
 
 
-def _outcome(recorded: RecordedJudgement) -> float | Verdict | Unscored:
-    if recorded.unscored is not None:
-        return Unscored(reason=recorded.unscored, detail=recorded.detail)
-    if recorded.scale is not None and recorded.reply:
+def _outcome(record: RecordedJudgement) -> float | Verdict | Unscored:
+    if record.unscored is not None:
+        return Unscored(reason=record.unscored, detail=record.detail)
+    if record.scale is not None and record.reply:
         outcome = read_verdict(
-            recorded.reply, recorded.scale, aspect=recorded.aspect, cut_off=recorded.cut_off
+            record.reply, record.scale, aspect=record.aspect, cut_off=record.cut_off
         )
-        return to_verdict(outcome, recorded.order or "ab") if isinstance(outcome, str) else outcome
-    if recorded.value is None:
-        return Unscored(reason="unparseable", detail=recorded.detail or "no reply and no value")
-    return recorded.value
+        return to_verdict(outcome, record.order or "ab") if isinstance(outcome, str) else outcome
+    if record.value is None:
+        return Unscored(reason="unparseable", detail=record.detail or "no reply and no value")
+    return record.value
 
 
 def item_of(judgement: Judgement) -> tuple[tuple[str, str], ...]:
@@ -271,7 +276,7 @@ def item_of(judgement: Judgement) -> tuple[tuple[str, str], ...]:
     return tuple((name, value) for name in _ITEM if (value := getattr(judgement, name)) is not None)
 
 
-def settle_repeats(
+def resolve_repeats(
     judgements: Sequence[Judgement], repeats: Repeats
 ) -> tuple[tuple[int, ...], tuple[Judgement, ...]]:
     """Return the indices of the kept judgements, in their new order, and these judgements.
@@ -279,27 +284,31 @@ def settle_repeats(
     ``"keep"`` numbers repeats; ``"last"`` keeps each item's last one, in the order of the first.
     """
     if repeats == "keep":
-        return tuple(range(len(judgements))), _numbered(judgements)
-    last = tuple({item_of(judgement): at for at, judgement in enumerate(judgements)}.values())
-    return last, tuple(_without_repeat(judgements[at]) for at in last)
+        return tuple(range(len(judgements))), _number_repeats(judgements)
+    last_indices = tuple(
+        {item_of(judgement): index for index, judgement in enumerate(judgements)}.values()
+    )
+    return last_indices, tuple(_without_repeat(judgements[index]) for index in last_indices)
 
 
-def _numbered(judgements: Sequence[Judgement]) -> tuple[Judgement, ...]:
+def _number_repeats(judgements: Sequence[Judgement]) -> tuple[Judgement, ...]:
     """Return `judgements` with ``repeat`` from 0 for items with several judgements.
 
     An item whose judgements all have distinct ``repeat`` numbers keeps them.
     """
     keys = list(map(item_of, judgements))
-    times = Counter(keys)
-    own = {(key, judgement.repeat) for key, judgement in zip(keys, judgements, strict=True)}
-    counter = Counter(key for key, repeat in own if repeat is not None)
+    n_judgements = Counter(keys)
+    stated_repeats = {
+        (key, judgement.repeat) for key, judgement in zip(keys, judgements, strict=True)
+    }
+    n_stated = Counter(key for key, repeat in stated_repeats if repeat is not None)
     n_before: Counter[tuple[tuple[str, str], ...]] = Counter()
-    numbered = list(judgements)
-    for at, key in enumerate(keys):
-        if times[key] > 1 and counter[key] < times[key]:
-            numbered[at] = judgements[at].model_copy(update={"repeat": n_before[key]})
+    result = list(judgements)
+    for index, key in enumerate(keys):
+        if n_judgements[key] > 1 and n_stated[key] < n_judgements[key]:
+            result[index] = judgements[index].model_copy(update={"repeat": n_before[key]})
             n_before[key] += 1
-    return tuple(numbered)
+    return tuple(result)
 
 
 def _without_repeat(judgement: Judgement) -> Judgement:

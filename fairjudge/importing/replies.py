@@ -15,9 +15,9 @@ from fairjudge.importing.records import (
     Repeats,
     item_of,
     make_judgement,
-    order_of,
-    scored,
-    settle_repeats,
+    outcome_fields,
+    parse_order,
+    resolve_repeats,
 )
 from fairjudge.importing.scale_options import check_fits
 from fairjudge.parsing import read_verdict
@@ -38,7 +38,16 @@ FIELDS = (
 )
 """The fields of ``--map field=column``."""
 
-_OURS = {*FIELDS, "raw", "protocol", "value", "unscored", "scored_by", "probabilities", "signature"}
+_OUR_FIELDS = {
+    *FIELDS,
+    "raw",
+    "protocol",
+    "value",
+    "unscored",
+    "scored_by",
+    "probabilities",
+    "signature",
+}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -104,7 +113,7 @@ def import_replies(
     protocol = protocol or scale.protocol
     check_fits(scale, protocol)
     columns = _columns(mapping or {})
-    places: list[int] = []
+    all_lines: list[int] = []
     all_judgements: list[Judgement] = []
     for number, row in enumerate(rows):
         line = number + 1 if lines is None else lines[number]
@@ -112,25 +121,25 @@ def import_replies(
             judgement = _judgement(
                 row, scale=scale, protocol=protocol, columns=columns, judge=judge
             )
-        places.append(line)
+        all_lines.append(line)
         all_judgements.append(judgement)
-    kept_indices, judgements = settle_repeats(all_judgements, repeats)
+    kept_indices, judgements = resolve_repeats(all_judgements, repeats)
     return ImportedReplies(
         judgements=judgements,
-        lines=tuple(places[at] for at in kept_indices),
-        repeated=_judged_again(places, all_judgements),
+        lines=tuple(all_lines[index] for index in kept_indices),
+        repeated=_repeated_items(all_lines, all_judgements),
         n_replies=len(all_judgements),
     )
 
 
-def _judged_again(lines: Sequence[int], judgements: Sequence[Judgement]) -> tuple[Repeat, ...]:
+def _repeated_items(lines: Sequence[int], judgements: Sequence[Judgement]) -> tuple[Repeat, ...]:
     lines_by_item: dict[tuple[tuple[str, str], ...], list[int]] = {}
     for line, judgement in zip(lines, judgements, strict=True):
         lines_by_item.setdefault(item_of(judgement), []).append(line)
     return tuple(
-        Repeat(item=dict(key), line=at[-1], former=tuple(at[:-1]))
-        for key, at in lines_by_item.items()
-        if len(at) > 1
+        Repeat(item=dict(key), line=item_lines[-1], former=tuple(item_lines[:-1]))
+        for key, item_lines in lines_by_item.items()
+        if len(item_lines) > 1
     )
 
 
@@ -152,14 +161,18 @@ def _judgement(
     values = {field: row[column] for field, column in columns.items() if column in row}
     judge_name = judge if judge is not None else values.get("judge")
     if judge_name is None:
-        raise InputError("missing; name the judge with --judge", field="judge")
+        raise InputError("missing; specify the judge with --judge", field="judge")
     pair = PROTOCOLS[protocol].paired
     order: Order = _order(values) if pair else "ab"
     reply = _reply(row, values, columns)
     outcome = read_verdict(reply or "", scale, aspect=str(values.get("aspect") or ""))
     systems = ("system_a", "system_b") if pair else ("system",)
     fields = {
-        **{name: item for name, item in row.items() if name not in {*_OURS, *columns.values()}},
+        **{
+            name: item
+            for name, item in row.items()
+            if name not in {*_OUR_FIELDS, *columns.values()}
+        },
         **{
             name: values[name]
             for name in ("eid", *systems, "aspect", "unit")
@@ -168,7 +181,7 @@ def _judgement(
         **({"order": order} if pair else {}),
         "protocol": protocol,
         "judge": judge_name,
-        **scored(to_verdict(outcome, order) if isinstance(outcome, str) else outcome),
+        **outcome_fields(to_verdict(outcome, order) if isinstance(outcome, str) else outcome),
         "raw": reply,
         "scored_by": "llm",
         "probabilities": None,
@@ -176,7 +189,7 @@ def _judgement(
     for field in ("eid", *systems, "aspect"):
         if fields.get(field) is None:
             column = columns[field]
-            hint = f"missing; name its column with --map {field}=COLUMN"
+            hint = f"missing; specify its column with --map {field}=COLUMN"
             raise InputError(hint if column == field else f"no column {column!r}", field=field)
     return make_judgement(fields, source="import", scale=scale)
 
@@ -188,7 +201,7 @@ def _reply(
     if "response" not in values and (columns["response"] != "response" or "raw" not in row):
         column = columns["response"]
         raise InputError(
-            f"no reply in column {column!r}; name its column with --map response=COLUMN",
+            f"no reply in column {column!r}; specify its column with --map response=COLUMN",
             field="response",
         )
     reply = values["response"] if "response" in values else row["raw"]
@@ -204,11 +217,11 @@ def _order(values: Mapping[str, Any]) -> Order:
     swapped = str(values["swapped"]).strip().lower() if values.get("swapped") is not None else None
     if swapped is not None and swapped not in _TRUE | _FALSE:
         raise InputError(f"expected true or false, not {values['swapped']!r}", field="swapped")
-    by_swap: Order | None = None if swapped is None else "ba" if swapped in _TRUE else "ab"
+    swap_order: Order | None = None if swapped is None else "ba" if swapped in _TRUE else "ab"
     order = values.get("order")
     if order is None:
-        return by_swap or "ab"
-    stated = order_of(order, field="order")
-    if by_swap is not None and by_swap != order:
+        return swap_order or "ab"
+    row_order = parse_order(order, field="order")
+    if swap_order is not None and swap_order != order:
         raise InputError(f"'order' {order!r} contradicts 'swapped' {swapped!r}", field="order")
-    return stated
+    return row_order

@@ -31,24 +31,23 @@ def scale_from_options(
     scale : str, optional
         A range such as ``"1-5"``, or the path of a scale file (``.toml``).
     answers : str, optional
-        Answers separated by commas, with values 1 to n in this order; for ``"pairwise"`` first,
-        second, tie; for ``"binary"`` 0 and 1, except yes/no and true/false, which have their
-        meaning.
+        Answers separated by commas, with values 1 to n in this order. For ``"pairwise"``: first,
+        second, tie. For ``"binary"``: 0 and 1; yes/no and true/false have their meaning.
     with_stars : bool
-        One to five stars.
+        Whether to use one to five stars.
     """
     if sum((scale is not None, answers is not None, with_stars)) > 1:
-        raise InputError("give one of --scale, --options and --stars, not several")
+        raise InputError("pass only one of --scale, --options and --stars")
     if answers is not None:
         return _from_answers(protocol, [part.strip() for part in answers.split(",")])
     if scale is not None and scale.endswith(".toml"):
-        chosen = load_scale(scale)
+        result = load_scale(scale)
     elif scale is not None or with_stars:
-        chosen = stars() if scale is None else _from_range(scale)
+        result = stars() if scale is None else _from_range(scale)
     else:
-        chosen = _DEFAULTS[protocol]()
-    check_fits(chosen, protocol)
-    return chosen
+        result = _DEFAULTS[protocol]()
+    check_fits(result, protocol)
+    return result
 
 
 def check_fits(scale: Scale, protocol: ProtocolName) -> None:
@@ -75,7 +74,7 @@ def _from_answers(protocol: ProtocolName, answers: list[str]) -> Scale:
     limit = {"likert": 100, "binary": 2, "pairwise": 3}[protocol]
     if not 2 <= len(answers) <= limit:
         raise InputError(
-            f"--protocol {protocol} takes 2 to {limit} answers, found {len(answers)}",
+            f"--protocol {protocol} requires 2 to {limit} answers, found {len(answers)}",
             field="--options",
         )
     if PROTOCOLS[protocol].paired:

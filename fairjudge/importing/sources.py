@@ -1,6 +1,6 @@
 """Another tool's file: its rows, typed access to their fields, and errors with line numbers.
 
-A field of another type than expected raises `InputError`.
+A field of an unexpected type raises `InputError`.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from fairjudge.importing.records import Skipped
 
 T = TypeVar("T")
 Json: TypeAlias = Mapping[str, Any]
-"""An object of JSON."""
+"""A JSON object."""
 
 _WORDS = dict.fromkeys(("yes", "true", "pass"), 1.0) | dict.fromkeys(("no", "false", "fail"), 0.0)
 _NUMBER = re.compile(r"[+-]?\d{1,15}(\.\d{1,15})?", re.ASCII)
@@ -34,20 +34,20 @@ _NUMBER = re.compile(r"[+-]?\d{1,15}(\.\d{1,15})?", re.ASCII)
 class Source:
     """A file with its rows, or a folder without rows.
 
-    With ``skip_bad`` invalid rows are added to ``bad``; without, they are errors. ``answers`` maps
-    words (in lower case) to values, for scores in words. ``numbers`` are those of the records that
-    the rows are of, where one record makes several rows.
+    With ``skip_bad`` invalid rows are added to ``skipped``; without, they are errors. ``answers``
+    maps words (in lower case) to values, for verbal scores. ``numbers`` are the record numbers of
+    the rows, if a record has several rows.
     """
 
     path: Path
     rows: tuple[Row, ...]
     skip_bad: bool = False
-    bad: list[Skipped] = field(default_factory=list)
+    skipped: list[Skipped] = field(default_factory=list)
     answers: Mapping[str, float] = field(default_factory=dict)
     numbers: tuple[int, ...] = ()
 
     def score(self, value: object) -> float | None:
-        """Return the number of a score: that of a word in ``answers``, or by `score`."""
+        """Return the number of a score, from ``answers`` if they have its word, else by `score`."""
         word = value.strip().casefold() if isinstance(value, str) else ""
         return self.answers[word] if word in self.answers else score(value)
 
@@ -69,13 +69,13 @@ class Source:
 
     def records(self) -> Iterator[tuple[int, Json]]:
         """Yield (line number, value) of each row that is an object."""
-        yield from ((line, value) for _, line, value in self.numbered())
+        yield from ((line, value) for _, line, value in self.numbered_records())
 
-    def numbered(self) -> Iterator[tuple[int, int, Json]]:
-        """Yield (number of its record, line number, value) of each row that is an object."""
+    def numbered_records(self) -> Iterator[tuple[int, int, Json]]:
+        """Yield (record number, line number, value) of each row that is an object."""
         numbers = self.numbers or range(1, len(self.rows) + 1)
         for number, row in zip(numbers, self.rows, strict=True):
-            with self.at(row.line):
+            with self.locate_errors(row.line):
                 if row.problem is not None:
                     raise InputError(row.problem, field=row.field)
                 if not isinstance(row.value, dict):
@@ -83,18 +83,18 @@ class Source:
                 yield number, row.line, row.value
 
     @contextmanager
-    def at(self, line: int) -> Iterator[None]:
-        """Add file and line to errors in the block; with ``skip_bad`` list them in ``bad``."""
+    def locate_errors(self, line: int) -> Iterator[None]:
+        """Add file and line to errors in the block; with ``skip_bad`` list them in ``skipped``."""
         try:
             yield
         except InputError as error:
-            if error.path is not None:  # it already has a place
+            if error.path is not None:  # already located
                 raise
             if not self.skip_bad:
                 problem, name = error.problem, error.field
                 raise InputError(problem, path=self.path, line=line, field=name) from error
-            where = f"field {error.field!r}: " if error.field else ""
-            self.bad.append(Skipped(line=line, why=f"{where}{error.problem}"))
+            prefix = f"field {error.field!r}: " if error.field else ""
+            self.skipped.append(Skipped(line=line, why=f"{prefix}{error.problem}"))
 
 
 def open_source(
@@ -142,8 +142,8 @@ def items(row: Json, name: str) -> Iterator[Json]:
         yield item
 
 
-def present(row: Json, *names: str) -> dict[str, Any]:
-    """Return the fields of `names` that are present and not null."""
+def non_null_fields(row: Json, *names: str) -> dict[str, Any]:
+    """Return the fields of `names` that are not null."""
     return {name: row[name] for name in names if row.get(name) is not None}
 
 
@@ -157,7 +157,7 @@ def first_text(row: Json, *names: str) -> str | None:
 
 
 def name_in(row: Json, field: str, *names: str) -> str | None:
-    """Return the name under `field`: its text, or that under the first of `names` in its object."""
+    """Return the name under `field`: its text, or in an object the first text under `names`."""
     value = row.get(field)
     return first_text(value, *names) if isinstance(value, dict) else first_text(row, field)
 
@@ -165,7 +165,7 @@ def name_in(row: Json, field: str, *names: str) -> str | None:
 def judged_item(
     metadata: Json, *, eid: Callable[[], str], system: str, unit: str | None = None
 ) -> dict[str, Any]:
-    """Return eid, system and unit of what is judged; those of the user's `metadata` go first."""
+    """Return eid, system and unit of the judged item; the user's `metadata` have priority."""
     return {
         "eid": first_text(metadata, "eid") or eid(),
         "system": first_text(metadata, "system") or system,
@@ -187,19 +187,19 @@ def score(value: object) -> float | None:
 
 def fingerprint(*parts: str) -> str:
     """Return a hash of `parts` (16 hexadecimal digits), for items without an id."""
-    joined = "\x1f".join(parts)
-    return hashlib.sha256(joined.encode("utf-8", "surrogatepass")).hexdigest()[:16]
+    content = "\x1f".join(parts)
+    return hashlib.sha256(content.encode("utf-8", "surrogatepass")).hexdigest()[:16]
 
 
 class Ids:
     """Unique ids for items with equal names and different contents."""
 
     def __init__(self) -> None:
-        self._seen: dict[str, dict[object, int]] = {}
+        self._contents: dict[str, dict[object, int]] = {}
 
-    def of(self, name: str, content: object) -> str:
-        """Return `name`, with ``#2`` and so on for further contents of that name."""
-        contents = self._seen.setdefault(name, {})
+    def unique_id(self, name: str, content: object) -> str:
+        """Return `name`, with the suffix ``#2``, ``#3`` ... for further contents of that name."""
+        contents = self._contents.setdefault(name, {})
         number = contents.setdefault(content, len(contents) + 1)
         return name if number == 1 else f"{name}#{number}"
 

@@ -21,14 +21,16 @@ def recognises(source: Source) -> bool:
 def read(source: Source) -> Iterator[Entry]:
     """Yield each rating as a label; annotators are numbered in the order of the file."""
     for line, row in source.records():
-        with source.at(line):
+        with source.locate_errors(line):
             item = {"eid": text(row, "id"), "system": text(row, "model_id")}
             for group, field in _GROUPS.items():
                 for number, ratings in enumerate(items(row, field), 1):
                     for aspect, rating in ratings.items():
                         value = score(rating)
                         if value is None:
-                            yield Skipped(line=line, why=f"a rating of {aspect!r} is no number")
+                            yield Skipped(
+                                line=line, why=f"the rating of {aspect!r} is not a number"
+                            )
                             continue
                         annotator = f"{group}{number}"
                         yield make_label(**item, aspect=aspect, annotator=annotator, value=value)

@@ -36,28 +36,28 @@ def read(source: Source) -> Iterator[Entry]:
     rows = _table(source)
     if not rows:
         for line, row in source.records():
-            with source.at(line):
+            with source.locate_errors(line):
                 run, measure, topic = (text(row, name) for name in _NAMES)
                 yield _score(line, run, measure, topic, str(row.get("value")))
         return
     if all(len(cells) == 4 and cells[1] in _UNUSED for _, cells in rows):
         for line, (topic, _, document, grade) in rows:
-            with source.at(line):
+            with source.locate_errors(line):
                 yield _label(topic, document, grade)
         return
     topic_first, n_columns = _topic_first(rows), len(rows[0][1])
-    name_of_file = source.path.name.partition(".")[0]
+    run_of_file = source.path.name.partition(".")[0]
     for line, cells in rows:
-        with source.at(line):
+        with source.locate_errors(line):
             if len(cells) != n_columns:
                 raise InputError(f"expected {n_columns} columns, found {len(cells)}")
-            run, *names, value = cells if len(cells) == 4 else (name_of_file, *cells)
+            run, *names, value = cells if len(cells) == 4 else (run_of_file, *cells)
             measure, topic = names[::-1] if topic_first else names
             yield _score(line, run, measure, topic, value)
 
 
 def _topic_first(rows: Sequence[tuple[int, list[str]]]) -> bool:
-    columns = [[cells[at] for _, cells in rows if len(cells) > 2] for at in (-3, -2)]
+    columns = [[cells[column] for _, cells in rows if len(cells) > 2] for column in (-3, -2)]
     return ALL in columns[0] and ALL not in columns[1]
 
 

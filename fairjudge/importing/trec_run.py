@@ -16,7 +16,15 @@ from fairjudge.datasets._problems import validate_record
 from fairjudge.domain import Cluster, Summary
 from fairjudge.errors import InputError
 from fairjudge.importing.records import Entry
-from fairjudge.importing.sources import Json, Source, first_text, items, mapping, present, text
+from fairjudge.importing.sources import (
+    Json,
+    Source,
+    first_text,
+    items,
+    mapping,
+    non_null_fields,
+    text,
+)
 
 PEER = "trec_run"
 """Key of the run's own fields in a summary."""
@@ -26,9 +34,9 @@ _IDS = ("topic_id", "narrative_id", "request_id")
 def recognises(source: Source) -> bool:
     """Return whether the first row is a run's report with sentences."""
     first = source.first
-    about = first["metadata"] if isinstance(first.get("metadata"), dict) else first
+    metadata = first["metadata"] if isinstance(first.get("metadata"), dict) else first
     sentences = first.get("responses", first.get("answer"))
-    return isinstance(sentences, list) and "run_id" in about and not {*_IDS}.isdisjoint(about)
+    return isinstance(sentences, list) and "run_id" in metadata and not {*_IDS}.isdisjoint(metadata)
 
 
 def read(source: Source) -> Iterator[Entry]:
@@ -36,14 +44,14 @@ def read(source: Source) -> Iterator[Entry]:
     reports: set[tuple[str, str]] = set()
     documents: dict[str, dict[str, Json]] = {}
     for line, row in source.records():
-        with source.at(line):
+        with source.locate_errors(line):
             summary = _summary(row)
             if (summary.eid, summary.system) in reports:
                 raise InputError(f"a second report on {summary.eid!r} by {summary.system!r}")
             reports.add((summary.eid, summary.system))
-            of_topic = documents.setdefault(summary.eid, {})
+            topic_documents = documents.setdefault(summary.eid, {})
             for article in _documents(row):
-                of_topic.setdefault(article["aid"], article)
+                topic_documents.setdefault(article["aid"], article)
             yield summary
     for eid, articles in documents.items():
         if articles:
@@ -51,35 +59,35 @@ def read(source: Source) -> Iterator[Entry]:
 
 
 def _summary(row: Json) -> Summary:
-    about = mapping(row, "metadata") or row
+    metadata = mapping(row, "metadata") or row
     name = "responses" if row.get("responses") is not None else "answer"
     sentences = [
         {
             "text": text(sentence, "text"),
-            **_cited(sentence, row),
+            **_citation_fields(sentence, row),
             **_extra_fields(sentence, "text", "citations"),
         }
         for sentence in items(row, name)
     ]
     if not sentences:
         raise InputError("missing", field=name)
-    eid = first_text(about, *_IDS)
+    eid = first_text(metadata, *_IDS)
     if eid is None:
         raise InputError("missing", field=_IDS[0])
     peer = {
-        "metadata": _extra_fields(about, "run_id", *_IDS) if about is not row else {},
-        **present(row, "references", "ranking"),
-        **(_extra_fields(row, name, *_IDS, "run_id", "references") if about is row else {}),
+        "metadata": _extra_fields(metadata, "run_id", *_IDS) if metadata is not row else {},
+        **non_null_fields(row, "references", "ranking"),
+        **(_extra_fields(row, name, *_IDS, "run_id", "references") if metadata is row else {}),
         **({"sentences": name} if name == "answer" else {}),
-        "topic": next(id_field for id_field in _IDS if about.get(id_field) is not None),
+        "topic": next(id_field for id_field in _IDS if metadata.get(id_field) is not None),
     }
-    usual = {"metadata": {}, "topic": _IDS[0]}
-    peer_fields = {key: value for key, value in peer.items() if usual.get(key) != value}
+    defaults = {"metadata": {}, "topic": _IDS[0]}
+    peer_fields = {key: value for key, value in peer.items() if defaults.get(key) != value}
     return validate_record(
         Summary,
         {
             "eid": eid,
-            "system": text(about, "run_id"),
+            "system": text(metadata, "run_id"),
             "text": " ".join(sentence["text"] for sentence in sentences),
             "citations": sentences,
             **({PEER: peer_fields} if peer_fields else {}),
@@ -87,27 +95,31 @@ def _summary(row: Json) -> Summary:
     )
 
 
-def _cited(sentence: Json, row: Json) -> dict[str, Any]:
+def _citation_fields(sentence: Json, row: Json) -> dict[str, Any]:
     """Return the documents that a sentence cites, and their confidences, sorted descending."""
     citations = sentence.get("citations")
     if isinstance(citations, Mapping):
         if not all(isinstance(confidence, int | float) for confidence in citations.values()):
             raise InputError("expected a number for each document", field="citations")
-        ranked = sorted(citations, key=lambda aid: -citations[aid])
-        return {"articles": ranked, "confidences": [citations[aid] for aid in ranked]}
+        aids = sorted(citations, key=lambda aid: -citations[aid])
+        return {"articles": aids, "confidences": [citations[aid] for aid in aids]}
     if not isinstance(citations, list | None):
         raise InputError("expected a list or an object", field="citations")
     return {"articles": [_document(citation, row) for citation in citations or ()]}
 
 
-def _document(cited: object, row: Json) -> str:
-    if isinstance(cited, str) and cited:
-        return cited
-    listed = row.get("references")
-    references = listed if isinstance(listed, list) else []
-    if isinstance(cited, int) and not isinstance(cited, bool) and 0 <= cited < len(references):
-        return str(references[cited])
-    raise InputError(f"no document {cited!r} among the references", field="citations")
+def _document(citation: object, row: Json) -> str:
+    if isinstance(citation, str) and citation:
+        return citation
+    field_value = row.get("references")
+    references = field_value if isinstance(field_value, list) else []
+    if (
+        isinstance(citation, int)
+        and not isinstance(citation, bool)
+        and 0 <= citation < len(references)
+    ):
+        return str(references[citation])
+    raise InputError(f"no document {citation!r} among the references", field="citations")
 
 
 def _documents(row: Json) -> Iterator[dict[str, Any]]:
@@ -122,7 +134,9 @@ def _documents(row: Json) -> Iterator[dict[str, Any]]:
 
 
 def _extra_fields(row: Json, *names: str) -> dict[str, Any]:
-    excluded = {*names, "documents", "metadata"}
+    excluded_names = {*names, "documents", "metadata"}
     return {
-        name: value for name, value in row.items() if name not in excluded and value is not None
+        name: value
+        for name, value in row.items()
+        if name not in excluded_names and value is not None
     }

@@ -77,7 +77,7 @@ def test_three_files_in_a_folder_are_the_same(folder):
 def test_a_label_of_an_unknown_argument_is_named(folder):
     with (folder / "labels_dev.csv").open("a") as file:
         file.write("a9,k1,1\n")
-    with pytest.raises(InputError, match=r"labels_dev\.csv:7, .*not known: 'a9'|'arg_id'"):
+    with pytest.raises(InputError, match=r"labels_dev\.csv:7, .*unknown id 'a9'|'arg_id'"):
         import_file(folder)
     assert len(import_file(folder, skip_bad=True).labels) == 5
 

@@ -89,7 +89,7 @@ def test_words_of_feedback_are_skipped_until_they_are_given_values(write_file):
         "assessments.jsonl",
         [feedback("Poor"), feedback("good ", trace="t2"), feedback("fair", "HUMAN")],
     )
-    with pytest.raises(InputError, match="--options gives words their values"):
+    with pytest.raises(InputError, match="define the values of words with --options"):
         import_file(path)
     result = import_file(path, answers=scale_from_options("likert", answers="poor,fair,good"))
     assert outcomes(result) == [1.0, 3.0]

@@ -169,14 +169,14 @@ def test_a_value_of_another_type_is_one_message_or_read_but_never_a_crash(write_
 
 
 def test_what_no_tool_wrote_is_refused_with_the_tools_that_are_known(write_file):
-    with pytest.raises(InputError, match="not known which tool wrote this; known are inspect"):
+    with pytest.raises(InputError, match="unknown format; supported are inspect"):
         import_file(write_file("file.jsonl", [{"eid": "e", "system": "s", "response": "3"}]))
-    with pytest.raises(InputError, match="no tool 'other'"):
+    with pytest.raises(InputError, match="unknown tool 'other'"):
         import_file(write_file("file.jsonl", [{}]), tool="other")
 
 
 def test_a_folder_of_something_else_is_refused(tmp_path):
-    with pytest.raises(InputError, match="not known which tool wrote this"):
+    with pytest.raises(InputError, match="unknown format"):
         import_file(tmp_path)
 
 
@@ -195,7 +195,7 @@ def test_the_command_writes_judgements_and_labels_and_counts_all(write_file, tmp
     data = json.loads(report.read_text())
     assert data["tool"] == "judgebench"
     assert data["n_rows"] == data["n_judgements"] + data["n_labels"] + len(data["skipped"]) == 4
-    assert "no such label: '?'" in result.output
+    assert "unknown label '?'" in result.output
     without = run(path, "-o", out)
     assert "1 human label not written; --labels FILE writes them" in without.output
 

@@ -67,7 +67,7 @@ def test_annotations_are_labels_and_predictions_judgements(write_file):
     ]
     assert [item.why for item in data.skipped] == [
         "the annotation was cancelled",
-        "'coverage' is no number and no preference",
+        "'coverage' is neither a number nor a preference",
         "not annotated",
     ]
     assert data.n_rows == 8
@@ -157,10 +157,10 @@ def test_realsumm_folders(pyramid):
     ("files", "problem"),
     [
         ({"bart": "1\t0\n"}, r"bart\.label: expected 2 documents as in SCUs\.txt, found 1"),
-        ({"bart": "1\n1\n"}, r"bart\.label:1: expected a label for each of 2, found 1"),
+        ({"bart": "1\n1\n"}, r"bart\.label:1: expected 2 labels, found 1"),
         ({"bart": "1\t2\n1\n"}, r"bart\.label:1: expected 0 or 1, not '2'"),
-        ({"bart": "1\t0\n1\n", "ids": "a\n"}, r"ids\.txt: expected 2 ids"),
-        ({}, "holds no judgements and no labels"),
+        ({"bart": "1\t0\n1\n", "ids": "a\n"}, r"ids\.txt: expected 2 distinct ids"),
+        ({}, "contains no judgements, labels"),
     ],
 )
 def test_a_realsumm_folder_that_does_not_fit_is_refused(pyramid, files, problem):

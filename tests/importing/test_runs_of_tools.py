@@ -263,8 +263,8 @@ def test_mlflow_assessments(write_file):
         ("tr-1", "ann", 0.0)
     ]
     assert [item.why for item in result.skipped] == [
-        "feedback that is no number; --options gives words their values",
-        "a label that is no number; --options gives words their values",
+        "the feedback is not a number; define the values of words with --options",
+        "the label is not a number; define the values of words with --options",
         "a later assessment overrides it",
     ]
     assert result.n_rows == len(found_list)
@@ -331,7 +331,7 @@ def test_lm_eval_samples_by_metric_and_filter(write_file, named):
         "0", "openai__gpt", "lm-eval/gsm8k", "code", "binary",
     )  # fmt: skip
     assert first.model_extra["response"] == "4"
-    assert [item.why for item in result.skipped] == ["metric 'bleu' is no number"]
+    assert [item.why for item in result.skipped] == ["metric 'bleu' is not a number"]
     assert result.n_rows == 5
 
 

@@ -59,7 +59,7 @@ def test_langfuse_scores_of_the_api(write_file):
     assert labels == [("t-1", "coverage", "ann", 1.0)]
     assert result.judgements[0].model_extra["reason"] == "half"
     whys = [item.why for item in result.skipped]
-    assert whys == ["feedback that is no number; --options gives words their values"]
+    assert whys == ["the feedback is not a number; define the values of words with --options"]
     scale = scale_from_options("likert", answers="poor,good")
     result = import_file(write_file("scores.json", page), answers=scale)
     assert [judgement.value for judgement in result.judgements] == [0.5, 1.0, 1.0]

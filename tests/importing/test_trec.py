@@ -340,7 +340,7 @@ def test_an_assignment_that_is_missing_is_unscored_and_other_nuggets_are_refused
     assert (judgement.value, judgement.unscored) == (None, "unparseable")
     other = assigned("support", "support", run="s")
     other["nuggets"][0] = other["nuggets"][0] | {"text": "Other."}
-    with pytest.raises(InputError, match="other nuggets of 't'"):
+    with pytest.raises(InputError, match="the nuggets of 't' differ"):
         import_file(write_file("b.jsonl", [assigned("support", "support"), other]))
 
 
