@@ -122,4 +122,4 @@ def test_files_of_an_earlier_conversion_are_named(cli):
     texts = ("--map", "text=one,text=two")
     assert "earlier conversion" not in cli("convert", path, "-o", "data", *texts).out
     result = cli("convert", table(("one", "two")), "-o", "data", *texts)
-    assert "data/labels.jsonl is of an earlier conversion" in " ".join(result.out.split())
+    assert "data/labels.jsonl is from an earlier conversion" in " ".join(result.out.split())

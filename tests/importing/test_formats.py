@@ -203,7 +203,7 @@ def test_the_command_writes_judgements_and_labels_and_counts_all(write_file, tmp
 def test_the_command_says_where_labels_or_judgements_would_be_lost(write_file, tmp_path):
     labels_alone = write_file("l.jsonl", [ROWS["summeval"]])
     result = run(labels_alone, "-o", tmp_path / "j.jsonl")
-    assert "write them with --labels" in str(result.exception)
+    assert "use --labels" in str(result.exception)
     result = run(write_file("j.jsonl", [ROWS["mt-bench"]]), "--labels", tmp_path / "l2.jsonl")
     assert "write them with -o" in str(result.exception)
     assert run(labels_alone).exit_code == 2
