@@ -37,7 +37,7 @@ WRITTEN = [summary("s")]
         (lambda: fj.Judge(None, aspect="coverage"), "model: expected a fairjudge.Model"),
         (lambda: fj.Judge("local", aspect=3), "aspect: expected text, found the number 3"),
         (lambda: fj.Judge("local", aspect="coverage", protocol="likrt"), "protocol: expected"),
-        (lambda: fj.Judge("local", aspect="coverage", cascade=3), "cascade: expected what"),
+        (lambda: fj.Judge("local", aspect="coverage", cascade=3), "cascade: expected a result"),
         (
             lambda: fj.Judge("local", aspect="coverage", protocol="likert")(3, WRITTEN),
             "references: expected a path",
