@@ -69,7 +69,7 @@ def test_a_control_that_is_no_answer_is_refused(folder, run):
     }  # fmt: skip
     write_jsonl(folder / "gold.jsonl", [control])
     code, output = run(folder, *COVERAGE, *OUT, "--controls", "gold.jsonl")
-    assert (code, "no answer" in output, "gold.jsonl" in output) == (1, True, True)
+    assert (code, "invalid value" in output, "gold.jsonl" in output) == (1, True, True)
 
 
 def test_without_the_extra_it_says_how_to_get_it(folder):
