@@ -56,7 +56,7 @@ class Outcome:
     def bottleneck(self) -> str:
         """The part that is busy all the time: the places, where no other one is."""
         name = max(self.busy, key=lambda part: self.busy[part])
-        return name if self.busy[name] > 0.9 else "places (concurrency)"
+        return name if self.busy[name] > 0.9 else "concurrency"
 
 
 def bounds(setting: Setting) -> dict[str, float]:
@@ -72,7 +72,7 @@ def bounds(setting: Setting) -> dict[str, float]:
         if setting.store_seconds
         else math.inf,
         "provider": 1 / (setting.seconds_between_calls * calls),
-        "places (concurrency)": places / (mean_call * calls + own_seconds),
+        "concurrency": places / (mean_call * calls + own_seconds),
     }
 
 

@@ -197,7 +197,7 @@ def settings(
     return (
         base,
         replace(large, name="one machine, large account", concurrency=256),
-        replace(large, name="one machine, large account, more places"),
+        replace(large, name="one machine, large account, higher concurrency"),
         replace(stored_, name="four machines and a store, large account", machines=4),
         replace(own, name="four machines and a store, own model servers", machines=4),
         replace(own, name="sixteen machines and a store, own model servers", machines=16),
@@ -213,9 +213,9 @@ def report(embedded: Measured, shared: Measured | None, plan: Plan) -> Iterator[
     yield to_markdown(_table_of_prices(tokens_in, tokens_out))
     yield to_markdown(_table_of_hours(settings(embedded, shared, tokens_in + tokens_out)))
     yield (
-        "Assumed: a call takes 1.5 s in the median (log-normal, sigma 0.6), 1 % fail and are "
-        "repeated; a small account allows 5,000 calls and 4 million tokens a minute, a large one "
-        "30,000 and 150 million; the store works on 8 statements at once, 6 for each judgement"
+        "Assumptions: a call takes 1.5 s in the median (log-normal, sigma 0.6), 1 % fail and are "
+        "repeated; a small account allows 5,000 calls and 4 million tokens per minute, a large one "
+        "30,000 and 150 million; the store executes 8 statements at once, 6 per judgement"
         + (
             ".\n"
             if shared is None
@@ -233,9 +233,9 @@ def _table_of_measures(embedded: Measured, shared: Measured | None) -> TextTable
         parts = ", ".join(f"{part} {value:,.0f}" for part, value in measured.stored_bytes.items())
         total = f"{size * N_JUDGEMENTS / 1e9:.0f}"
         rows.append((name, f"{1e3 * measured.cpu_seconds:.2f}", parts, total))
-    heads = ("ms of processor", "bytes", "GB for 10 million")
+    heads = ("CPU ms", "bytes", "GB for 10 million")
     return TextTable(
-        title="What one judgement takes of us",
+        title="Overhead per judgement",
         columns=columns("cache", *heads, numbers=heads[::2]),
         rows=tuple(rows),
     )
@@ -251,14 +251,14 @@ def _table_of_prices(tokens_in: float, tokens_out: float) -> TextTable:
             usd = N_JUDGEMENTS * price.cost_usd(input_tokens=tokens_in, output_tokens=tokens_out)
             results.append((f"openai:{name}", f"{usd:,.0f}", price.source))
     return TextTable(
-        title="What the calls cost",
+        title="Cost of the calls",
         columns=columns("model", *heads, "price of", numbers=heads),
         rows=tuple(results),
     )
 
 
 def _table_of_hours(scenarios: tuple[Setting, ...]) -> TextTable:
-    heads = ("in flight", "a second", "by arithmetic", "hours")
+    heads = ("concurrent calls", "calls per second", "arithmetic bound", "hours")
     rows = []
     for setting in scenarios:
         outcome, most = simulate(setting, n=N_SIMULATED), bounds(setting)
@@ -273,7 +273,7 @@ def _table_of_hours(scenarios: tuple[Setting, ...]) -> TextTable:
             )
         )
     return TextTable(
-        title="How long it takes, and what holds it up",
+        title="Duration and bottleneck",
         columns=columns("setting", *heads, "bottleneck", numbers=heads),
         rows=tuple(rows),
     )

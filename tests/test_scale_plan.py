@@ -31,7 +31,7 @@ EASY = simulation.Setting(
     ("part", "change", "a_second"),
     [
         # 100 places over a mean call of 1.5 e^(0.36 / 2) = 1.796 s, 1 / 0.99 times, and 7e-5 s
-        ("places (concurrency)", {}, 55.1),
+        ("concurrency", {}, 55.1),
         # 2 machines of 25 judgements a second each
         ("machines", {"cpu_seconds": 0.04}, 50.0),
         # 1 worker over 6 statements of 5 ms
