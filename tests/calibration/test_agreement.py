@@ -32,13 +32,13 @@ def pairs(n):
     return joined
 
 
-def test_verdicts_run_from_the_seconds_win_to_the_firsts():
+def test_pair_values_order_from_second_wins_to_first_wins():
     joined = pairs(3)
     assert (joined.judge_scale, joined.label_scale) == ((-1.0, 1.0), (-1.0, 1.0))
     assert joined.human.tolist() == [1.0, -1.0, 0.0]
 
 
-def test_a_baseline_of_a_pair_is_the_first_ones_less_the_seconds():
+def test_pair_baseline_is_first_minus_second():
     joined = pairs(30)
     sample = rng().normal(size=(30, 2))
     table = {(f"d{i}", s): float(sample[i, k]) for i in range(30) for k, s in enumerate("xy")}
@@ -50,7 +50,7 @@ def test_a_baseline_of_a_pair_is_the_first_ones_less_the_seconds():
 
 
 @pytest.mark.parametrize("side", ["x", "y"])
-def test_a_pair_with_a_side_that_has_no_score_is_left_out_and_counted(side):
+def test_pairs_with_an_unscored_side_are_excluded_and_counted(side):
     joined = pairs(12)
     table = {(f"d{i}", s): float(i * (s == "x")) for i in range(12) for s in "xy"}
     for i in (0, 1):
@@ -64,7 +64,7 @@ def test_a_pair_with_a_side_that_has_no_score_is_left_out_and_counted(side):
 
 
 @pytest.mark.parametrize(("n_shared", "is_estimate"), [(10, True), (9, False)])
-def test_people_are_compared_on_ten_shared_items_at_least(n_shared, is_estimate):
+def test_annotators_are_compared_on_at_least_ten_shared_items(n_shared, is_estimate):
     """Two people; the second labelled the first `n_shared` of 20 documents."""
     rows = [
         Judgement(eid=f"d{i:02}", system="s", aspect="coverage", protocol="likert", judge="j",

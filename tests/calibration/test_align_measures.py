@@ -28,7 +28,7 @@ def arrays(rows):
 
 
 @given(ROWS)
-def test_agreement_is_the_quadratic_kappa_of_pairs_in_both_directions(rows):
+def test_agreement_is_quadratic_kappa_of_pairs_in_both_orders(rows):
     judged, human = arrays(rows)
     result = pair_agreement(judged, human)
     if not human.any():
@@ -39,7 +39,7 @@ def test_agreement_is_the_quadratic_kappa_of_pairs_in_both_directions(rows):
 
 
 @given(ROWS)
-def test_the_name_that_comes_first_says_nothing(rows):
+def test_agreement_does_not_depend_on_the_order_of_system_names(rows):
     judged, human = arrays(rows)
     turn = np.where([row[2] for row in rows], -1.0, 1.0)
     forth, back = pair_agreement(judged, human), pair_agreement(turn * judged, turn * human)
@@ -49,7 +49,7 @@ def test_the_name_that_comes_first_says_nothing(rows):
         assert -1.0 <= forth <= 1.0
 
 
-def test_places_alone_agree_with_nobody_and_ties_count_half():
+def test_position_only_judge_has_zero_agreement_and_ties_count_half():
     human = np.array([1.0, -1.0, 1.0, 0.0])
     assert pair_agreement(np.zeros(4), human) == 0.0
     assert pair_agreement(human, human) == 1.0
@@ -57,7 +57,7 @@ def test_places_alone_agree_with_nobody_and_ties_count_half():
     assert pair_agreement(0.5 * human, human) == pytest.approx(2 * 1.5 / (0.75 + 3))
 
 
-def test_a_resample_is_the_figure_of_the_rows_taken_so_often():
+def test_resample_equals_statistic_of_repeated_rows():
     rng = np.random.default_rng(0)
     judged, human = rng.choice([-1, 0, 0.5, 1.0], 24), rng.choice([-1, 0, 1.0], 24)
     documents = [f"d{i // 4}" for i in range(24)]
@@ -67,7 +67,7 @@ def test_a_resample_is_the_figure_of_the_rows_taken_so_often():
     assert result == pytest.approx(pair_agreement(judged[rows], human[rows]))
 
 
-def test_both_sides_of_a_pair_have_probabilities_that_make_one():
+def test_probabilities_of_both_sides_of_a_pair_sum_to_one():
     rng = np.random.default_rng(1)
     human = rng.choice([-1, 0, 1.0], 200, p=[0.6, 0.1, 0.3])
     judged = np.where(rng.random(200) < 0.7, human, rng.choice([-1, -0.5, 0, 0.5, 1], 200))
@@ -81,7 +81,7 @@ def test_both_sides_of_a_pair_have_probabilities_that_make_one():
     assert result([1.0])[0] == pytest.approx(wins.mean())
 
 
-def test_it_takes_as_many_pairs_as_other_items_and_ties_alone_are_a_half():
+def test_pair_calibrator_needs_30_pairs_and_maps_ties_to_one_half():
     few = fit_pairs(np.ones(29), np.ones(29))
     assert isinstance(few, Undefined)
     assert "29 labelled items" in few.why
@@ -120,7 +120,7 @@ def decided(development: PairedScores, test: PairedScores):
     return decide(development, test, rng=np.random.default_rng(0))
 
 
-def test_a_better_judge_of_pairs_is_kept_with_its_brier_score_by_hand():
+def test_better_pair_judge_is_kept_with_brier_score_by_hand():
     development, test = (
         paired_scores(1, old=0.2, new=0.9),
         paired_scores(2, old=0.2, new=0.9, start=500),
@@ -137,7 +137,7 @@ def test_a_better_judge_of_pairs_is_kept_with_its_brier_score_by_hand():
     assert result.error.value == pytest.approx(by_hand[0] - by_hand[1])
 
 
-def test_what_calibration_does_alone_is_not_kept():
+def test_gain_of_calibration_alone_is_not_kept():
     """A tie in one order halves every preference: what is known of people stays the same."""
     development, test = (
         paired_scores(3, old=0.6, new=0.6),
@@ -151,7 +151,7 @@ def test_what_calibration_does_alone_is_not_kept():
     assert not result.kept
 
 
-def test_a_judge_by_places_alone_bars_no_candidate():
+def test_position_only_judge_excludes_no_candidate():
     first = paired_scores(5, old=0.5, new=0.9)
     assert why_barred(paired(np.zeros(200), first.new, first.human)) is None
     assert gain_of(paired(np.zeros(200), first.new, first.human)).old == 0.0

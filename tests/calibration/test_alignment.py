@@ -58,7 +58,7 @@ def decided(development: PairedScores, test: PairedScores):
     st.integers(),
     st.randoms(use_true_random=False),
 )
-def test_no_document_is_in_two_parts_and_their_order_says_nothing(names, seed, random):
+def test_parts_share_no_document_and_ignore_document_order(names, seed, random):
     parts = split_documents(names, seed=seed)
     every = [*parts["examples"], *parts["development"], *parts["test"]]
     assert sorted(every) == sorted(names)
@@ -69,12 +69,12 @@ def test_no_document_is_in_two_parts_and_their_order_says_nothing(names, seed, r
     assert split_documents([*mixed, *mixed], seed=seed) == parts
 
 
-def test_a_seed_is_a_split():
+def test_each_seed_gives_a_different_split():
     names = [f"d{n}" for n in range(40)]
     assert split_documents(names, seed=1) != split_documents(names, seed=2)
 
 
-def test_too_few_documents_or_items_say_how_many_it_takes():
+def test_too_few_documents_or_items_report_the_required_number():
     names = [f"d{n}" for n in range(MIN_DOCUMENTS)]
     split_documents(names, seed=0)
     with pytest.raises(InputError, match="24 labelled documents: align needs 25 or more"):
@@ -115,11 +115,11 @@ def gain(difference: float | None) -> Gain:
         ({}, None),
     ],
 )
-def test_the_largest_gain_is_chosen_and_none_where_there_is_none(gains, chosen):
+def test_candidate_with_largest_gain_is_chosen_or_none_without_gain(gains, chosen):
     assert choose({name: gain(value) for name, value in gains.items()}) == chosen
 
 
-def test_what_leaves_more_unscored_or_cannot_be_calibrated_is_barred():
+def test_candidates_with_more_unscored_or_no_calibrator_are_excluded():
     human = [1, 2, 3, 4, 5] * 8
     assert why_barred(paired(human, human, human, lost_new=2)) is None  # 2 of 42: 4.8 %
     assert why_barred(paired(human, human, human, lost_new=3)).startswith("it leaves 7 % more")
@@ -130,7 +130,7 @@ def test_what_leaves_more_unscored_or_cannot_be_calibrated_is_barred():
     assert "the new prompt cannot be calibrated" in why_barred(constant)
 
 
-def test_a_better_prompt_is_kept_with_its_figures_by_hand():
+def test_better_prompt_is_kept_with_results_by_hand():
     development, test = (
         paired_scores(1, old=1.5, new=0.3),
         paired_scores(2, old=1.5, new=0.3, start=500),
@@ -150,7 +150,7 @@ def test_a_better_prompt_is_kept_with_its_figures_by_hand():
     assert result.agreement.low > 0
 
 
-def test_what_calibration_does_alone_is_not_kept():
+def test_gain_of_calibration_alone_is_not_kept():
     """A prompt that only shifts and stretches the old one's ratings agrees no better."""
     development, test = paired_scores(1), paired_scores(2, start=500)
     development = paired(development.old, 2 * development.old + 1, development.human)
@@ -171,7 +171,7 @@ def test_the_same_prompt_is_never_kept():
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_old_and_new_changed_round_turn_every_figure_round(seed):
+def test_swapping_old_and_new_negates_every_gain(seed):
     development, test = paired_scores(seed), paired_scores(seed + 10, start=500)
     forth = decided(development, test)
     turned = [
@@ -209,7 +209,7 @@ def test_both_intervals_must_lie_above_0(monkeypatch, agreement, error, missed):
     assert (result.kept, len(result.why_not)) == (missed == 0, missed)
 
 
-def test_more_of_the_test_unscored_is_not_kept():
+def test_prompt_with_more_unscored_test_items_is_not_kept():
     development, test = (
         paired_scores(1, old=1.5, new=0.3),
         paired_scores(2, old=1.5, new=0.3, start=500),
@@ -220,12 +220,12 @@ def test_more_of_the_test_unscored_is_not_kept():
     assert result.why_not == ("it leaves 20 % more of the test unscored",)
 
 
-def test_a_document_in_both_is_refused():
+def test_document_in_both_parts_raises():
     with pytest.raises(StatisticsError, match="in development and in the test"):
         decided(paired_scores(1), paired_scores(2))
 
 
-def test_nothing_to_decide_on_says_why():
+def test_undecidable_comparison_reports_the_reason():
     development = paired_scores(1)
     alone = paired([1, 2], [1, 2], [1, 2], documents=["x", "x"])
     result = decided(development, alone)
@@ -242,7 +242,7 @@ def test_nothing_to_decide_on_says_why():
     st.integers(0, 15),
     st.randoms(use_true_random=False),
 )
-def test_places_are_spread_each_once_and_in_order(values, n, random):
+def test_sampled_positions_are_distinct_ordered_and_span_the_values(values, n, random):
     preferred = [random.random() < 0.5 for _ in values]
     places = spread_over(values, n, is_preferred=preferred)
     assert len(set(places)) == len(places) == min(n, len(values))
@@ -253,6 +253,6 @@ def test_places_are_spread_each_once_and_in_order(values, n, random):
         assert max(values) in sample
 
 
-def test_notes_are_preferred_among_equals():
+def test_items_with_notes_are_preferred_among_equal_values():
     places = spread_over([1, 1, 3, 5, 5], 2, is_preferred=[False, True, True, False, True])
     assert places == (1, 4)

@@ -91,7 +91,7 @@ def test_unmatched_rows_are_counted_and_listed_both_ways():
 
 
 @pytest.mark.parametrize(("list_all", "n_listed"), [(False, 20), (True, 25)])
-def test_twenty_unmatched_rows_are_listed_unless_all_are_asked_for(list_all, n_listed):
+def test_twenty_unmatched_rows_are_listed_by_default(list_all, n_listed):
     rows = [judgement("d", value=3.0), *(judgement(f"r{i:02}") for i in range(25))]
     labels = [label("d"), *(label(f"l{i:02}") for i in range(26))]
     result = analysis_json(analyse(rows, labels, settings=FAST), signature={}, list_all=list_all)
@@ -107,7 +107,7 @@ def test_twenty_unmatched_rows_are_listed_unless_all_are_asked_for(list_all, n_l
     assert len(labelled) == n_listed + list_all
 
 
-def test_reruns_are_averaged_and_said():
+def test_reruns_are_averaged_and_reported():
     (joined,) = join([judgement(value=2.0), judgement(value=5.0)], [label()])
     assert joined.judged.tolist() == [3.5]
     assert joined.counts.repeated == 1
@@ -115,13 +115,13 @@ def test_reruns_are_averaged_and_said():
     assert "1 judgement of an item that has another (re-runs); averaged" in group["notes"]
 
 
-def test_repeated_labels_are_averaged_and_said():
+def test_repeated_labels_are_averaged_and_reported():
     (joined,) = join([judgement()], [label(value=2.0), label(value=4.0), label(annotator="q")])
     assert joined.human.tolist() == [3.0]
     assert joined.counts.repeated_labels == 1
 
 
-def test_adjudicated_labels_are_left_out_and_said():
+def test_adjudicated_labels_are_excluded_and_reported():
     decided = label(value=5.0, annotator="judge of judges", adjudicated=True)
     other = label(eid="d2", value=5.0, adjudicated=True)
     rows = [judgement(), judgement(eid="d2")]
@@ -137,19 +137,19 @@ def test_adjudicated_labels_are_left_out_and_said():
     assert of_others.counts.adjudicated_labels == 0
 
 
-def test_adjudicated_labels_alone_measure_nothing():
+def test_only_adjudicated_labels_yield_no_measures():
     with pytest.raises(InputError, match="all labels are adjudicated"):
         join([judgement()], [label(adjudicated=True)])
 
 
-def test_unscored_is_counted_by_reason_and_never_a_number():
+def test_unscored_items_are_counted_by_reason_and_have_no_value():
     (joined,) = join([unscored(), judgement("d2")], [label("d1"), label("d2")])
     assert joined.counts.unscored == {"unparseable": 1}
     assert [key[0] for key in joined.keys] == ["d2"]
     assert [key[0] for key in joined.unjudged] == ["d1"]
 
 
-def test_values_off_the_scale_and_of_the_wrong_kind_are_left_out_and_counted():
+def test_values_off_scale_or_of_wrong_type_are_excluded_and_counted():
     rows = [judgement(f"d{i}", value=float(1 + i % 5)) for i in range(20)]
     rows += [judgement("x", value=50.0), judgement("y", value="a")]
     labels = [label(f"d{i}", value=float(1 + i % 5)) for i in range(20)]
@@ -160,14 +160,14 @@ def test_values_off_the_scale_and_of_the_wrong_kind_are_left_out_and_counted():
 
 
 @pytest.mark.parametrize("n_labels", [3, 20])
-def test_a_label_off_the_scale_of_the_others_is_refused(n_labels):
+def test_label_off_the_scale_of_the_others_raises(n_labels):
     rows = [judgement(f"d{i}", value=float(1 + i % 5)) for i in range(n_labels)]
     labels = [label(f"d{i}", value=float(1 + i % 5)) for i in range(1, n_labels)]
     with pytest.raises(InputError, match=r"the label 30 by .* in 'd0' lies off the scale 1 to 5"):
         join(rows, [label("d0", value=30.0), *labels])
 
 
-def test_a_scale_that_is_given_holds_for_every_label():
+def test_given_scale_applies_to_every_label():
     rows = [judgement(f"d{i}", value=float(1 + i % 5)) for i in range(20)]
     labels = [label(f"d{i}", value=float(i % 5)) for i in range(19)] + [label("d19", value=30.0)]
     (joined,) = join(rows, labels, label_scale=(0.0, 100.0))
@@ -176,12 +176,12 @@ def test_a_scale_that_is_given_holds_for_every_label():
         join(rows, labels, label_scale=(0.0, 10.0))
 
 
-def test_labels_of_another_aspect_are_refused():
+def test_labels_of_another_aspect_raise():
     with pytest.raises(InputError, match="the labels are of 'tone', the judgements of 'coverage'"):
         join([judgement()], [label().model_copy(update={"aspect": "tone"})])
 
 
-def test_a_group_without_any_score_is_no_obstacle():
+def test_group_without_scores_does_not_fail():
     rows = [judgement(f"d{i}", value=float(1 + i % 5)) for i in range(12)]
     rows += [unscored().model_copy(update={"judge": "silent", "eid": f"d{i}"}) for i in range(12)]
     labels = [label(f"d{i}", value=float(1 + i % 5)) for i in range(12)]
@@ -199,19 +199,19 @@ def test_annotators_are_chosen_by_pattern():
         join(rows, labels, annotators=("nobody*",))
 
 
-def test_mixed_scales_are_refused_by_name():
+def test_mixed_scales_raise_and_are_named():
     labels = [label(f"d{i}", value=float(1 + i % 5)) for i in range(20)]
     labels += [label(f"d{i}", annotator="hundred", value=5.0 * i) for i in range(20)]
     with pytest.raises(InputError, match=r"p1 1 to 5, hundred 0 to 100"):
         join([judgement(f"d{i}") for i in range(20)], labels)
 
 
-def test_a_verdict_as_the_label_of_one_summary_is_refused():
+def test_pairwise_verdict_as_label_of_one_summary_raises():
     with pytest.raises(InputError, match="expected a number"):
         join([judgement()], [label(value="a")])
 
 
-def test_another_scale_is_stretched_for_errors_alone():
+def test_other_scale_is_rescaled_only_for_errors():
     rows, labels = world()
     hundred = [r.model_copy(update={"value": (r.value - 1) * 25}) for r in rows]
     plain, stretched = report(rows, labels)["groups"][0], report(hundred, labels)["groups"][0]
@@ -226,7 +226,7 @@ def test_another_scale_is_stretched_for_errors_alone():
     )
 
 
-def test_parts_are_averaged_where_labels_are_of_summaries():
+def test_parts_are_averaged_if_labels_are_per_summary():
     rows = [judgement(unit=f"sentence:{i}", value=float(v)) for i, v in enumerate((1, 2, 5, 4))]
     (joined,) = join(rows, [label(value=2.0)])
     assert joined.judged.tolist() == [3.0]
@@ -236,7 +236,7 @@ def test_parts_are_averaged_where_labels_are_of_summaries():
     assert len(exact.rest) == 3
 
 
-def test_both_orders_of_a_pair_are_combined_in_terms_of_its_systems():
+def test_both_orders_of_a_pair_are_combined_by_system():
     # (s1, s2) in order ab says a, in order ba says a: s1 wins both. The same written as (s2, s1)
     # must come out alike: there s1 is b.
     straight = [pair(value="a", order="ab"), pair(value="a", order="ba")]
@@ -261,7 +261,7 @@ def test_both_orders_of_a_pair_are_combined_in_terms_of_its_systems():
 # The analysis ---------------------------------------------------------------------------------
 
 
-def test_figures_are_scipys_and_keys_are_those_of_the_format():
+def test_results_match_scipy_and_keys_match_the_format():
     rows, labels = world()
     (group,) = report(rows, labels)["groups"]
     keys = {"judge", "aspect", "protocol", "n_items", "n_unscored", "agreement", "human"}
@@ -316,7 +316,7 @@ def test_ppi_rows_for_means_and_differences():
     assert everything["classical"]["value"] is not None
 
 
-def test_a_worthless_judge_looks_worthless():
+def test_random_judge_has_no_agreement():
     rows, labels = world(n_documents=60)
     rng = np.random.default_rng(1)
     values = rng.permutation([4.0] * 225 + [5.0] * 15)
@@ -349,7 +349,7 @@ def test_a_worthless_judge_looks_worthless():
          ("replaceability",), "the test needs 3"),
     ],
 )  # fmt: skip
-def test_degenerate_data_get_a_clear_word(change, place, word):
+def test_degenerate_data_report_the_reason(change, place, word):
     (group,) = report(*change(*world()))["groups"]
     value = group
     for name in place:
@@ -373,13 +373,13 @@ def test_protocols_are_compared_on_common_items_with_holm():
 
 
 @pytest.mark.parametrize(("n_documents", "n_compared"), [(9, 0), (10, 1)])
-def test_judges_are_compared_from_10_items_on(n_documents, n_compared):
+def test_judges_are_compared_from_10_items(n_documents, n_compared):
     rows, labels = world(n_documents=n_documents, n_systems=1)
     other = [row.model_copy(update={"judge": "other"}) for row in rows]
     assert len(report([*rows, *other], labels)["comparisons"]) == n_compared
 
 
-def test_judges_are_compared_over_documents_drawn_whole():
+def test_judge_comparison_resamples_whole_documents():
     """Four systems alike in each document say no more than one: the interval stays as wide."""
     rows, labels = world(n_systems=1)
     rng = np.random.default_rng(0)
@@ -397,7 +397,7 @@ def test_judges_are_compared_over_documents_drawn_whole():
     assert width("abcd") == pytest.approx(width("a"), rel=0.15)
 
 
-def test_protocols_are_compared_on_items_of_both_whichever_has_more():
+def test_protocols_are_compared_on_shared_items():
     rows, labels = world()
     other = [row.model_copy(update={"judge": "other"}) for row in rows]
     (comparison,) = report([*rows[:-8], *other], labels)["comparisons"]
@@ -426,7 +426,7 @@ def test_probabilities_are_assessed_and_scaled():
     assert rng is not None
 
 
-def test_families_of_systems_are_compared_where_they_are_named():
+def test_named_system_families_are_compared():
     rows, labels = world()  # Systems s0 to s3.
     # The judge flatters s0 and s2 by 1.5 points.
     rows = [
@@ -444,7 +444,7 @@ def test_families_of_systems_are_compared_where_they_are_named():
 
 
 @pytest.mark.parametrize(("n", "few"), [(1, True), (14, True), (15, False)])
-def test_fewer_than_fifteen_documents_are_few(n, few):
+def test_warns_below_fifteen_documents(n, few):
     rows = [judgement(f"d{i}", value=1.0 + i % 5) for i in range(n)]
     labels = [label(f"d{i}", value=1.0 + (i + 1) % 5) for i in range(n)]
     elsewhere = [judgement("judged-alone", value=3.0)], [label("labelled-alone", value=4.0)]
@@ -454,7 +454,7 @@ def test_fewer_than_fifteen_documents_are_few(n, few):
     assert (f"{n} {noun}: intervals over so few are rough" in group["notes"]) == few
 
 
-def test_few_documents_are_said():
+def test_few_documents_are_noted():
     rows, labels = world()
     few = {f"d{d}" for d in range(14)}
     (group,) = report([r for r in rows if r.eid in few], labels)["groups"]
@@ -532,7 +532,7 @@ def test_baselines_of_an_empty_summary_and_a_lead_of_100_words():
     assert "lead_overlap" not in baseline_scores([Summary(eid="d", system="s", text="a")])
 
 
-def test_outlets_group_documents_too():
+def test_documents_can_be_grouped_by_outlet():
     def cluster(eid, *domains):
         articles = tuple(
             Article(aid=str(i), content="", domain=name) for i, name in enumerate(domains)
@@ -548,7 +548,7 @@ def test_outlets_group_documents_too():
 # Audits and applying --------------------------------------------------------------------------
 
 
-def test_position_audit_in_percent_with_everything_counted():
+def test_position_audit_reports_percentages_and_counts():
     rows = [
         pair("d1", "a", "ab"), pair("d1", "b", "ba"),  # a was first, then b was: First.
         pair("d2", "a", "ab"), pair("d2", "b", "ba"),
@@ -684,7 +684,7 @@ def test_labels_of_summaries_and_of_their_parts_may_share_a_file():
     assert len(joined.keys) == 4
 
 
-def test_labels_of_the_parts_that_were_judged_come_before_those_of_summaries():
+def test_labels_of_judged_parts_take_precedence_over_summary_labels():
     labels = [label(value=1.0), label(unit="sentence:1", value=4.0), label(unit="answer:0.0")]
     rows = [judgement(unit="sentence:1", value=5.0), judgement(unit="sentence:2", value=2.0)]
     (parts,) = join(rows, labels)
@@ -697,7 +697,7 @@ def test_labels_of_the_parts_that_were_judged_come_before_those_of_summaries():
     assert averaged.human.tolist() == [(labels[2].value + 1.0) / 2]
 
 
-def test_a_judged_aspect_without_labels_says_so():
+def test_judged_aspect_without_labels_is_noted():
     rows = [judgement(), judgement(aspect="faithfulness")]
     with_labels, without = join(rows, [label()])
     assert with_labels.notes == ()

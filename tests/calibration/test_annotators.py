@@ -40,7 +40,7 @@ def camps_of(ratings: np.ndarray, judged: np.ndarray | None = None):
     return annotator_camps(first, resampling=FEW, rng=np.random.default_rng(0))
 
 
-def test_two_camps_are_found_with_the_judges_agreement_with_each():
+def test_two_annotator_clusters_are_found_with_judge_agreement_per_cluster():
     rng = np.random.default_rng(1)
     first, other = rng.normal(size=(2, 160))
     ratings = np.column_stack(
@@ -67,7 +67,7 @@ def test_two_camps_are_found_with_the_judges_agreement_with_each():
 
 
 @pytest.mark.parametrize("kind", ["alike", "severe", "one careless", "missing", "repeated"])
-def test_annotators_who_measure_one_thing_are_no_camps(kind):
+def test_consistent_annotators_form_no_clusters(kind):
     rng = np.random.default_rng(11)
     quality = rng.normal(size=120)
     columns = [rated(rng, quality, 0.8) for _ in range(5)]
@@ -87,7 +87,7 @@ def test_annotators_who_measure_one_thing_are_no_camps(kind):
     assert isinstance(camps.camps[0].judge, Undefined)
 
 
-def test_camps_are_claimed_of_exchangeable_annotators_as_seldom_as_promised():
+def test_annotator_clusters_respect_the_false_positive_rate():
     rng = np.random.default_rng(3)
     claimed = 0
     for _ in range(60):
@@ -99,7 +99,7 @@ def test_camps_are_claimed_of_exchangeable_annotators_as_seldom_as_promised():
 @pytest.mark.parametrize(
     ("n_annotators", "why"), [(3, "fewer than 4 annotators"), (4, "share fewer than 10 items")]
 )
-def test_too_little_to_look_for_camps(n_annotators, why):
+def test_too_few_labels_for_annotator_clusters(n_annotators, why):
     rng = np.random.default_rng(4)
     ratings = rng.integers(1, 6, size=(40, n_annotators)).astype(float)
     ratings[:20, 0] = np.nan
@@ -109,7 +109,7 @@ def test_too_little_to_look_for_camps(n_annotators, why):
     assert why in camps.why
 
 
-def test_severity_is_that_of_the_additive_model():
+def test_severity_matches_the_additive_model():
     """Independently: ordinary least squares on a dummy for each item and each annotator."""
     rng = np.random.default_rng(5)
     present = rng.random((30, 4)) < 0.6
@@ -123,7 +123,7 @@ def test_severity_is_that_of_the_additive_model():
     assert severity(ratings, present) == pytest.approx(expected)
 
 
-def test_severity_taken_off_makes_systems_equal_that_are():
+def test_removing_severity_makes_equal_systems_equal():
     """Two annotators two points apart, each of whom labels one system more often."""
     rng = np.random.default_rng(6)
     quality = rng.integers(2, 4, size=80).astype(float)
@@ -141,7 +141,7 @@ def test_severity_taken_off_makes_systems_equal_that_are():
     assert abs(gap) > 0.8
 
 
-def test_one_annotator_who_pulls_the_result_is_named():
+def test_influential_annotator_is_named():
     rng = np.random.default_rng(7)
     quality = rng.normal(size=120)
     columns = [rated(rng, quality, 0.5) for _ in range(3)]

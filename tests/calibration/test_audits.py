@@ -37,7 +37,7 @@ def verbosity(rows):
         (["s+", "s"], ["s+"], (0.0, 0.0)),
     ],
 )
-def test_a_side_is_preferred_that_wins_in_both_orders(
+def test_side_winning_in_both_orders_is_preferred(
     turned, when_original_first, when_extended_first, shares
 ):
     """Whichever of the two is called a; repeats of one order are no other order."""
@@ -66,7 +66,7 @@ def test_pairs_with_one_order_or_no_verdict_are_counted():
     assert (clean.n_unscored, clean.n_unmatched) == (0, 0)
 
 
-def test_pairs_of_other_systems_say_nothing_of_length():
+def test_pairs_of_different_systems_are_excluded_from_verbosity():
     rows = [
         pair("a", "ab", b="other"),
         pair("a", "ba", b="other"),
@@ -76,7 +76,7 @@ def test_pairs_of_other_systems_say_nothing_of_length():
     assert audit_verbosity(rows) == ()
 
 
-def test_repeated_scores_are_averaged_and_lost_ones_counted():
+def test_repeated_scores_are_averaged_and_missing_ones_counted():
     """Original (2 + 5) / 2 = 3.5 against 3: preferred, though it was scored lower once."""
     rows = [
         score(2, "s", repeat=0),
@@ -90,7 +90,7 @@ def test_repeated_scores_are_averaged_and_lost_ones_counted():
     assert (audit.bias.n, audit.n_unscored, audit.n_unmatched) == (1, 1, 1)
 
 
-def test_units_of_a_summary_are_compared_each_with_its_own():
+def test_each_unit_is_compared_with_the_same_unit_of_the_variant():
     rows = [
         score(2, "s", unit="sentence:0"),
         score(3, "s" + EXTENDED, unit="sentence:0"),
@@ -111,7 +111,7 @@ def test_half_a_point_apart_is_close(values, part):
 
 
 @pytest.mark.parametrize("is_known", ["s", "t"])
-def test_a_pair_with_a_side_of_unknown_quality_is_neither_close_nor_far(is_known):
+def test_pair_with_unlabelled_side_is_neither_close_nor_far(is_known):
     (audit,) = audit_position(
         [pair("a", "ab", b="t"), pair("a", "ba", b="t")], quality={("d", is_known): 3.0}
     )
@@ -119,7 +119,7 @@ def test_a_pair_with_a_side_of_unknown_quality_is_neither_close_nor_far(is_known
     assert audit.bias.consistency.n == 1
 
 
-def test_the_stated_level_is_that_of_the_intervals():
+def test_reported_level_matches_the_intervals():
     rows = [item for d in range(8) for item in (pair("a", "ab", eid=f"d{d}", b="t"),
                                               pair("a", "ba", eid=f"d{d}", b="t"))]  # fmt: skip
     (usual,) = audit_position(rows)

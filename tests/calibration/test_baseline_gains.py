@@ -50,7 +50,7 @@ def test_agreement_and_balanced_accuracy_by_hand():
     assert result.added_balanced.value == pytest.approx((5 / 6 + 1 / 2) / 2 - 1 / 2)
 
 
-def test_rare_answers_do_not_count_in_balanced_accuracy():
+def test_rare_answers_are_excluded_from_balanced_accuracy():
     """Twelve 5s of which 9 are met, ten 4s of which 4 are, and nine 1s that are all met."""
     labels = [5] * 12 + [4] * 10 + [1] * 9
     judged = [5] * 9 + [4] * 3 + [4] * 4 + [5] * 6 + [1] * 9
@@ -69,7 +69,7 @@ def test_a_judge_that_always_says_the_most_frequent_answer_adds_nothing():
     assert result.balanced_accuracy.value == pytest.approx(1 / result.n_answers)
 
 
-def test_every_annotators_label_counts_by_itself():
+def test_each_annotators_label_counts_separately():
     rng = np.random.default_rng(1)
     labels, judged = rng.integers(1, 6, 50), rng.integers(1, 6, 50)
     single, three = constant(study(labels, judged)), constant(study(labels, judged, annotators=3))
@@ -77,19 +77,19 @@ def test_every_annotators_label_counts_by_itself():
     assert three.agreement.n == 150
 
 
-def test_a_score_counts_as_the_nearest_answer():
+def test_score_is_rounded_to_the_nearest_answer():
     labels = [1, 0, 1, 0, 1, 0, 1, 1, 0, 0]
     judged = [0.9, 0.2, 0.6, 0.4, 0.8, 0.1, 0.2, 0.7, 0.3, 0.9]
     result = constant(study(labels, judged, protocol="binary"))
     assert result.agreement.value == pytest.approx(0.8)
 
 
-def test_scales_that_differ_and_labels_that_are_all_equal_have_no_constant_answer():
+def test_different_scales_or_constant_labels_have_no_constant_baseline():
     assert isinstance(constant(study([1, 0] * 6, [1, 5] * 6)), Undefined)
     assert isinstance(constant(study([3] * 12, [1, 5] * 6)), Undefined)
 
 
-def test_the_gain_is_the_difference_of_spearmans():
+def test_gain_is_the_difference_of_spearman_correlations():
     rng = np.random.default_rng(2)
     quality = rng.integers(1, 6, 80)
     judged = np.clip(quality + rng.integers(-1, 2, 80), 1, 5)
@@ -108,7 +108,7 @@ def test_the_gain_is_the_difference_of_spearmans():
     assert result.gain.low < result.gain.value < result.gain.high
 
 
-def test_the_gain_is_over_items_that_the_baseline_scores():
+def test_gain_uses_only_items_scored_by_the_baseline():
     rng = np.random.default_rng(3)
     quality = rng.integers(1, 6, 60)
     judged = np.clip(quality + rng.integers(-1, 2, 60), 1, 5)
@@ -146,7 +146,7 @@ def test_words_shared_with_sources_and_reference_by_hand():
         assert baseline_scores([summary], [item])["reference_overlap"]["e", "s"] == 0.5
 
 
-def test_words_beyond_the_lead_count_for_the_sources_alone():
+def test_words_beyond_the_lead_count_only_for_sources():
     article = {"aid": "a", "content": "filler " * 120 + "mayor"}
     cluster = Cluster.model_validate({"eid": "e", "articles": [article]})
     result = baseline_scores([Summary(eid="e", system="s", text="mayor")], [cluster])

@@ -39,7 +39,7 @@ def fitted(name, x, y, **more):
 
 
 @pytest.mark.parametrize("levels", [3, 5, 1000])
-def test_isotonic_is_scikit_learns(levels):
+def test_isotonic_matches_scikit_learn(levels):
     x, y = data(levels=levels)
     theirs = IsotonicRegression(out_of_bounds="clip").fit(x, y)
     grid = np.linspace(0.0, levels + 1, 97)
@@ -71,21 +71,21 @@ def test_logistic_stays_finite_on_separated_labels():
     assert 0.0 < calibrator([0.0])[0] < 0.05
 
 
-def test_ordinal_bins_hold_the_mean_label_of_each_level():
+def test_ordinal_bin_values_are_mean_labels_per_level():
     x, y = data()
     calibrator = fitted("ordinal", x, y)
     for level in range(1, 6):
         assert calibrator([level])[0] == pytest.approx(y[x == level].mean(), abs=1e-12)
 
 
-def test_ordinal_bins_merge_thin_levels():
+def test_ordinal_bins_merge_rare_levels():
     # 28 items at 1, 1 at 2 and 1 at 3: the last two are too few for a bin of their own.
     x = np.r_[np.ones(28), 2.0, 3.0]
     y = np.r_[np.ones(28), 4.0, 5.0]
     assert fitted("ordinal", x, y).curve.values == pytest.approx([(28 + 4 + 5) / 30])
 
 
-def test_ordinal_bins_hold_five_items_and_end_between_levels():
+def test_ordinal_bins_have_five_items_and_edges_between_levels():
     """Levels 1, 2, 3, 4 with 5, 4, 26 and 5 items: 2 is too thin and goes with 3."""
     x = np.repeat([1.0, 2.0, 3.0, 4.0], [5, 4, 26, 5])
     y = np.repeat([10.0, 20.0, 30.0, 40.0], [5, 4, 26, 5])
@@ -97,7 +97,7 @@ def test_ordinal_bins_hold_five_items_and_end_between_levels():
 @pytest.mark.parametrize(
     ("n_levels", "n_bins"), [(20, 20), (21, 10)], ids=["levels", "a continuous score"]
 )
-def test_ordinal_bins_of_many_levels_hold_a_twentieth_of_the_items(n_levels, n_bins):
+def test_ordinal_bins_of_many_levels_have_5_percent_of_items(n_levels, n_bins):
     """6 items a level, each a bin of its own up to 20 levels. 21 levels have 126 items, of which a
     twentieth is 7: two levels a bin, 10 bins, and the last level goes with the last."""
     x = np.repeat(np.arange(float(n_levels)), 6)
@@ -108,7 +108,7 @@ def test_ordinal_bins_of_many_levels_hold_a_twentieth_of_the_items(n_levels, n_b
     ("low", "high", "covered"),
     [(9.5, 20.5, True), (9.4, 20.0, False), (10.0, 20.6, False)],
 )
-def test_a_twentieth_of_the_scores_range_may_lie_beyond_the_labels(low, high, covered):
+def test_scores_may_exceed_labelled_range_by_5_percent(low, high, covered):
     """Labelled from 10 to 20; a range of 11 leaves 0.55 to either side."""
     x = np.linspace(10.0, 20.0, 40)
     result = fit_calibrator("linear", x, x, score_range=(low, high))
@@ -138,7 +138,7 @@ def test_isotonic_never_falls(seed):
     assert np.all(np.diff(fitted("isotonic", x, y)(np.linspace(1, 5, 50))) >= -1e-12)
 
 
-def test_refusals_say_why():
+def test_unfittable_calibrators_report_the_reason():
     x, y = data(29)
     few = fit_calibrator("linear", x, y)
     assert isinstance(few, Undefined)
@@ -156,14 +156,14 @@ def test_refusals_say_why():
     assert same.why == "every label is 2.0"
 
 
-def test_a_continuous_judge_may_have_a_few_scores_beyond_the_labelled_ones():
+def test_few_continuous_scores_outside_the_labelled_range_are_allowed():
     rng = np.random.default_rng(0)
     x = np.r_[rng.random(100), 0.0, 1.0]
     assert isinstance(fit_calibrator("linear", x, x, score_range=(-0.04, 1.0)), Calibrator)
     assert isinstance(fit_calibrator("linear", x, x, score_range=(-0.2, 1.0)), Undefined)
 
 
-def test_scores_outside_the_labelled_range_are_counted_and_held():
+def test_scores_outside_the_labelled_range_are_counted_and_clipped():
     calibrator = fitted("linear", *data())
     assert calibrator.n_outside([0.0, 3.0, 9.0]) == 2
     assert calibrator.n_outside(calibrator.score_range) == 0, "the ends are within"
@@ -182,7 +182,7 @@ def test_scores_outside_the_labelled_range_are_counted_and_held():
         ({"n_labels": float("nan")}, "n_labels"),
     ],
 )
-def test_a_malformed_file_is_refused_by_field(change, field):
+def test_malformed_file_error_names_the_field(change, field):
     good = fitted("linear", *data()).to_dict()
     with pytest.raises(InputError) as caught:
         calibrator_from_dict({**good, **change})
@@ -199,7 +199,7 @@ def test_folds_keep_documents_whole_and_are_even(documents, folds, seed):
     assert sizes.max() - sizes.min() <= 1
 
 
-def test_no_curve_sees_the_document_it_is_applied_to():
+def test_cross_fitting_excludes_the_predicted_document():
     # Each document has a label of its own that its scores give away. A curve fitted on the other
     # documents cannot know it; one fitted on all would be right everywhere.
     rng = np.random.default_rng(0)
@@ -213,7 +213,7 @@ def test_no_curve_sees_the_document_it_is_applied_to():
     assert np.mean((insider - y) ** 2) < np.mean((result - y) ** 2)
 
 
-def test_cross_fitting_refuses_few_labels_and_one_document():
+def test_cross_fitting_needs_enough_labels_and_two_documents():
     x, y = data(20)
     rng = np.random.default_rng(0)
     assert isinstance(cross_fit("linear", x, y, documents=list(range(20)), rng=rng), Undefined)

@@ -25,7 +25,7 @@ def planted(n=400):
     return cheap, labels.copy(), labels, [f"d{i // 4}" for i in range(n)]
 
 
-def test_the_ends_are_taken_and_the_middle_is_asked():
+def test_extreme_scores_are_accepted_and_middle_ones_escalated():
     """Two of five labels are at an end, so about 40 % of calls are saved at no added error."""
     cheap, costly, labels, documents = planted()
     rng = np.random.default_rng(1)
@@ -38,7 +38,7 @@ def test_the_ends_are_taken_and_the_middle_is_asked():
     assert fit.agreement["cheap"] < fit.agreement["cascade"]
 
 
-def test_tolerance_buys_calls():
+def test_higher_tolerance_saves_more_calls():
     cheap, costly, labels, documents = planted()
     saved = [
         fit_cascade(
@@ -50,7 +50,7 @@ def test_tolerance_buys_calls():
     assert saved[0] < saved[1] < saved[2] == 1.0
 
 
-def test_a_better_level_does_not_buy_a_worse_ranking():
+def test_lower_error_does_not_justify_a_worse_ranking():
     """The costly judge ranks without fault two points too low; the cheap one has the level alone.
 
     Errors are 2 for the costly judge and about 1.2 for the cheap one, so by error alone nobody
@@ -77,7 +77,7 @@ def test_a_better_level_does_not_buy_a_worse_ranking():
     assert careful.agreement_lost.low <= careful.agreement_lost.value <= careful.agreement_lost.high
 
 
-def test_a_useless_scorer_saves_nothing():
+def test_random_scorer_saves_no_calls():
     """The cheap scores are the labels turned round: taking any away from the middle costs."""
     _, costly, labels, documents = planted()
     fit = fit_cascade(
@@ -87,7 +87,7 @@ def test_a_useless_scorer_saves_nothing():
     assert fit.saved.value == 0.0
 
 
-def test_too_little_is_undefined_and_a_negative_tolerance_an_error():
+def test_too_few_labels_are_undefined_and_negative_tolerance_raises():
     rng = np.random.default_rng(0)
     few = fit_cascade([1.0], [1.0], [1.0], documents=["d"], tolerance=0.0, rng=rng)
     assert isinstance(few, Undefined)
@@ -111,7 +111,7 @@ def fitted(cheap, costly, labels, documents, *, tolerance=0.0, **more):
     )
 
 
-def test_thresholds_stand_where_the_cheap_scorer_begins_to_err():
+def test_thresholds_are_where_the_cheap_scorer_starts_to_err():
     """10 of 21 scores are right; quantiles in steps of 5 % are the scores themselves."""
     cheap, labels, documents = turned_middle()
     result = fitted(cheap, labels, labels, documents, agreement_tolerance=0.0)
@@ -123,7 +123,7 @@ def test_thresholds_stand_where_the_cheap_scorer_begins_to_err():
     assert result.n == 84
 
 
-def test_a_scorer_that_is_right_at_one_end_is_taken_there_alone():
+def test_scorer_correct_at_one_end_is_accepted_only_there():
     """Scores from 15 are right, those below turned round (14 - score); then the other way."""
     cheap, _, documents = turned_middle()
     top = np.where(cheap >= 15, cheap, 14.0 - cheap)
@@ -136,14 +136,14 @@ def test_a_scorer_that_is_right_at_one_end_is_taken_there_alone():
 @pytest.mark.parametrize(
     ("tolerance", "high"), [(0.0, 15.0), (0.47, 15.0), (0.48, 14.0), (0.85, 14.0), (0.86, 13.0)]
 )
-def test_the_mean_error_may_grow_by_the_tolerance_and_no_more(tolerance, high):
+def test_mean_error_grows_by_at_most_the_tolerance(tolerance, high):
     """Scores 14 and 13 err by 10 and 8, each in one of 21 items: 0.476 and 0.381 of the mean."""
     cheap, labels, documents = turned_middle()
     result = fitted(cheap, labels, labels, documents, tolerance=tolerance, agreement_tolerance=2.0)
     assert result.thresholds == Thresholds(low=3.0, high=high)
 
 
-def test_agreement_may_fall_by_5_hundredths_unless_said_otherwise():
+def test_default_agreement_tolerance_is_0_05():
     """The cheap scorer swaps 1 and 2, 3 and 4, ... 19 and 20: each swap is 2 of 210 pairs of
     scores, 0.0095 of tau; five of the ten fit into 0.05."""
     labels = np.tile(np.arange(21.0), 4)
@@ -159,7 +159,7 @@ def test_agreement_may_fall_by_5_hundredths_unless_said_otherwise():
     assert fall(agreement_tolerance=2.0) == pytest.approx(10 * 2 / 210)
 
 
-def test_a_costly_judge_that_says_one_thing_has_no_agreement_to_lose():
+def test_constant_costly_judge_has_no_agreement_to_lose():
     _, labels, documents = turned_middle()
     result = fitted(labels, np.full(84, 9.0), labels, documents)
     assert result.saved.value == 1.0
@@ -167,7 +167,7 @@ def test_a_costly_judge_that_says_one_thing_has_no_agreement_to_lose():
     assert isinstance(result.agreement_lost, Undefined)
 
 
-def test_a_cheap_scorer_that_says_one_thing_is_never_taken():
+def test_constant_cheap_scorer_is_never_accepted():
     """Whatever error may be added: without the costly judge no order would be left."""
     _, labels, documents = turned_middle()
     result = fitted(np.full(84, 9.0), labels, labels, documents, tolerance=100.0)
@@ -177,13 +177,13 @@ def test_a_cheap_scorer_that_says_one_thing_is_never_taken():
 @pytest.mark.parametrize(
     ("n", "n_documents", "enough"), [(30, 2, True), (29, 2, False), (30, 1, False)]
 )
-def test_30_items_of_2_documents_are_the_fewest(n, n_documents, enough):
+def test_cascade_needs_30_items_of_2_documents(n, n_documents, enough):
     labels = np.arange(float(n))
     result = fitted(labels, labels, labels, [i % n_documents for i in range(n)])
     assert isinstance(result, Undefined) != enough
 
 
-def test_the_agreement_lost_is_the_costly_judges_less_the_cascades():
+def test_agreement_lost_is_costly_minus_cascade():
     """With an interval over documents: about as wide as the jackknife's, each left out in turn."""
     rng = np.random.default_rng(2)
     labels = rng.normal(size=240)
@@ -210,7 +210,7 @@ def test_the_agreement_lost_is_the_costly_judges_less_the_cascades():
     assert lost.high - lost.low == pytest.approx(2 * 2.0 * error, rel=0.25)
 
 
-def test_a_negative_tolerance_of_agreement_is_an_error():
+def test_negative_agreement_tolerance_raises():
     cheap, labels, documents = turned_middle()
     with pytest.raises(StatisticsError, match=r"-0\.1"):
         fitted(cheap, labels, labels, documents, agreement_tolerance=-0.1)
@@ -247,7 +247,7 @@ class Fixed:
 @pytest.mark.parametrize(
     ("local", "n_asked"), [(1.5, 0), (2.0, 0), (3.0, 1), (4.0, 0), (Unscored(reason="too_long"), 1)]
 )
-async def test_the_language_model_is_asked_only_in_between(local, n_asked):
+async def test_llm_is_called_only_between_the_thresholds(local, n_asked):
     costly = Fixed(Reply(text="Verdict: 4"), "llm")
     judge = CascadeJudge(first=Fixed(local, "local"), judge=costly, low=2.0, high=4.0)
     result = await judge.ask(TASK)
@@ -258,7 +258,7 @@ async def test_the_language_model_is_asked_only_in_between(local, n_asked):
     assert "cascade:2-4" in row.signature
 
 
-async def test_a_task_that_is_unscored_is_sent_to_neither_judge():
+async def test_unscored_task_is_sent_to_neither_judge():
     reason = Unscored(reason="too_long", detail="of an option")
     first, costly = Fixed(3.0, "local"), Fixed(3.0, "llm")
     judge = CascadeJudge(first=first, judge=costly, low=2.0, high=4.0)
@@ -266,7 +266,7 @@ async def test_a_task_that_is_unscored_is_sent_to_neither_judge():
     assert first.n_asked + costly.n_asked == 0
 
 
-async def test_an_empty_summary_is_not_sent_on():
+async def test_empty_summary_is_not_escalated():
     costly = Fixed(3.0, "llm")
     empty = Fixed(Unscored(reason="empty_input"), "local")
     judge = CascadeJudge(first=empty, judge=costly, low=2.0, high=4.0)

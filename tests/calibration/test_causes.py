@@ -27,7 +27,7 @@ def causes(rows, labels, words=None):
     return {key[0]: items for key, items in result.items()}
 
 
-def test_each_rule_is_told_from_the_records():
+def test_each_cause_is_derived_from_the_records():
     reason = "x" * 50
     rows = [
         judged(0, 5, raw=reason),
@@ -52,7 +52,7 @@ def test_each_rule_is_told_from_the_records():
     }
 
 
-def test_thirds_of_lengths_are_long_and_short():
+def test_shortest_and_longest_thirds_are_marked():
     rows = [judged(n, 1 + n % 5, raw="x" * 50) for n in range(6)]
     words = {(f"d{n}", "s"): 100 * n for n in range(6)}
     result = causes(rows, [label(n, 3) for n in range(6)], words)
@@ -61,7 +61,7 @@ def test_thirds_of_lengths_are_long_and_short():
     ]  # fmt: skip
 
 
-def test_a_pair_that_follows_the_place_is_one_of_position():
+def test_pair_following_position_has_cause_position():
     pair = {"eid": "d", "system_a": "x", "system_b": "y", "aspect": "coverage", "judge": "j",
             "protocol": "pairwise", "unscored": None, "raw": "x" * 50}  # fmt: skip
     orders = [("ab", "a"), ("ba", "b")]
@@ -73,7 +73,7 @@ def test_a_pair_that_follows_the_place_is_one_of_position():
     assert causes(rows[:1], labels) == {"d": ("position", "one_order")}
 
 
-def test_causes_are_counted_beside_all_items():
+def test_causes_are_counted_among_listed_and_all_items():
     by_name = {(f"d{n}", "s", "", "summary"): ("long",) if n < 4 else () for n in range(10)}
     (cause,) = count_causes(by_name, list(by_name)[:3])
     assert (cause.cause, cause.n_listed, cause.listed, cause.n_all, cause.all) == (

@@ -81,14 +81,14 @@ def annotator_test(*p_values):
         (None, None, "too few to tell"),
     ],
 )
-def test_an_interval_is_held_against_the_threshold(low, high, answer):
+def test_decision_compares_interval_with_threshold(low, high, answer):
     value = 0.6 if low is None else (low + high) / 2
     ranks, scores, _ = answers(tau(value, low, high), tau(value, low, high))
     assert (ranks.answer, scores.answer) == (answer, answer)
     assert bool(ranks.needed) == (answer == "too few to tell")
 
 
-def test_seven_documents_are_too_few_and_not_a_bad_judge():
+def test_seven_documents_are_too_few_to_decide():
     ranks, scores, person = answers(tau(0.3, -0.47, 0.82), tau(0.9, 0.8, 0.95), n_documents=7)
     assert {ranks.answer, scores.answer, person.answer} == {"too few to tell"}
     # (0.82 - 0.3)^2 / (0.5 - 0.3)^2 = 6.76 times as many: 47.3 of 7.
@@ -99,20 +99,20 @@ def test_seven_documents_are_too_few_and_not_a_bad_judge():
 
 
 @pytest.mark.parametrize(("n_documents", "answer"), [(14, "too few to tell"), (15, "yes")])
-def test_below_fifteen_documents_nothing_is_decided(n_documents, answer):
+def test_no_decision_below_fifteen_documents(n_documents, answer):
     ranks, *_ = answers(tau(0.9, 0.8, 0.95), n_documents=n_documents)
     assert ranks.answer == answer
 
 
 @pytest.mark.parametrize(("n_systems", "answer"), [(2, "too few to tell"), (4, "too few to tell"),
                                                    (5, "yes")])  # fmt: skip
-def test_few_systems_are_ordered_right_by_chance(n_systems, answer):
+def test_ranking_decision_needs_five_systems(n_systems, answer):
     ranks, *_ = answers(tau(1.0, 1.0, 1.0, n=n_systems))
     assert ranks.answer == answer
     assert (ranks.needed == "5 systems or more") == (answer != "yes")
 
 
-def test_people_at_94_and_a_judge_at_29_are_not_alike():
+def test_tau_0_29_is_not_enough_for_scores():
     _, scores, _ = answers(WHY, tau(0.29, 0.21, 0.37))
     assert scores.answer == "no"
 
@@ -121,7 +121,7 @@ def test_people_at_94_and_a_judge_at_29_are_not_alike():
     ("low", "high", "answer"),
     [(0.01, 0.2, "yes"), (0.0, 0.2, "too few to tell"), (-0.2, 0.0, "no"), (-0.2, -0.1, "no")],
 )
-def test_a_yes_needs_more_than_a_baseline_that_asks_nobody(low, high, answer):
+def test_yes_needs_a_gain_over_the_baseline(low, high, answer):
     gain = BaselineGain(best="longest", gain=tau(0.1, low, high), constant=WHY)
     ranks, scores, _ = answers(tau(0.9, 0.8, 0.95), tau(0.6, 0.5, 0.7), over=gain)
     assert (ranks.answer, scores.answer) == ("yes", answer)
@@ -142,7 +142,7 @@ def test_a_yes_needs_more_than_a_baseline_that_asks_nobody(low, high, answer):
         (0.2, None, None, "yes", ""),
     ],
 )
-def test_ranking_needs_more_than_a_baseline_too(value, low, high, answer, needed):
+def test_ranking_also_needs_a_gain_over_the_baseline(value, low, high, answer, needed):
     systems = SystemsGain(best="lead_overlap", gain=tau(value, low, high, n=6))
     gain = BaselineGain(best="longest", gain=WHY, constant=WHY, systems=systems)
     ranks, *_ = answers(tau(1.0, 0.8, 1.0, n=6), over=gain)
@@ -159,7 +159,7 @@ def test_ranking_needs_more_than_a_baseline_too(value, low, high, answer, needed
 
 
 @pytest.mark.parametrize(("value", "then"), [(0.4, "no"), (0.6, "yes"), (-0.04, "no"), (0.5, None)])
-def test_what_is_needed_says_what_the_answer_would_be(value, then):
+def test_needed_documents_state_the_expected_answer(value, then):
     _, scores, _ = answers(WHY, tau(value, value - 0.6, value + 0.6))
     if then is None:
         assert scores.needed == "more than 4,000 labelled documents"
@@ -183,14 +183,14 @@ def test_what_is_needed_says_what_the_answer_would_be(value, then):
         ((0.2, 0.3, 0.1), "too few to tell", (0.0, 1.0)),
     ],
 )
-def test_an_annotator_is_replaced_by_the_possible_winning_rates(p_values, answer, ends):
+def test_annotator_decision_follows_the_winning_rate_interval(p_values, answer, ends):
     *_, person = answers(WHY, test=annotator_test(*p_values))
     assert person.answer == answer
     assert (person.figure.low, person.figure.high) == pytest.approx(ends)
     assert bool(person.needed) == (answer == "too few to tell")
 
 
-def test_documents_for_half_of_the_annotators():
+def test_needed_documents_let_half_of_the_annotators_be_beaten():
     # z = 1.2816 for p = .1; critical .05 / (1 + 1/2 + 1/3) = .02727: z = 1.9221. The second
     # largest of three decides: p = .2, z = .8416, so that (1.9221 / .8416)^2 = 5.22 times 40.
     *_, person = answers(WHY, test=annotator_test(0.1, 0.2, 0.6))
@@ -201,14 +201,14 @@ def test_documents_for_half_of_the_annotators():
     assert person.needed == "more than 4,000 labelled documents"
 
 
-def test_no_test_names_what_the_test_needs():
+def test_missing_annotator_test_reports_its_requirements():
     *_, person = answers(WHY, test=Undefined(why="1 annotator with 30 or more shared items"))
     assert person.answer == "too few to tell"
     assert person.needed == "3 annotators with 30 items that another labelled"
 
 
 @pytest.mark.parametrize("n_documents", [40, 8])
-def test_one_score_for_all_items_is_a_no_on_however_few_documents(n_documents):
+def test_constant_judge_is_rejected_for_any_number_of_documents(n_documents):
     undefined = Undefined(why="the judge's scores are all 3")
     judge = Constant(who="judge", n=48)
     # A constant near the mean label passes the alternative annotator test: no all the same.
@@ -221,7 +221,7 @@ def test_one_score_for_all_items_is_a_no_on_however_few_documents(n_documents):
     assert {decision.reason for decision in decided} == {"the judge gave one score to all 48 items"}
 
 
-def test_one_label_for_all_items_tells_no_judge_from_another():
+def test_constant_labels_leave_the_decision_open():
     undefined = Undefined(why="people's mean labels are all 1")
     decided = answers(undefined, undefined, constant=Constant(who="people", n=60))
     assert {decision.answer for decision in decided} == {"cannot tell"}
@@ -242,12 +242,12 @@ def test_one_label_for_all_items_tells_no_judge_from_another():
         ("pairwise", [1.0] * 10, [1.0] * 10, None),
     ],
 )
-def test_who_gave_all_items_one_value(protocol, judged, human, rater):
+def test_constant_side_is_judge_or_labels(protocol, judged, human, rater):
     result = constant_side(np.array(judged), np.array(human), protocol)
     assert result == (rater and Constant(who=rater, n=len(judged)))
 
 
-def test_two_camps_leave_every_question_open():
+def test_two_annotator_clusters_leave_every_decision_open():
     result = answers(tau(0.9, 0.8, 0.95), tau(0.9, 0.8, 0.95), in_camps=True)
     assert {item.answer for item in result} == {"cannot tell"}
     assert all("--annotators" in item.needed for item in result)
@@ -262,7 +262,7 @@ def test_documents_needed_follow_the_square_root_law():
     assert documents_needed(tau(0.9, 0.4, 1.0), n_documents=6) == 15
 
 
-def test_the_docs_have_the_rules_as_they_are_applied():
+def test_docs_state_the_applied_rules():
     page = (Path(__file__).parents[2] / "docs" / "calibration.md").read_text("utf-8")
     rules = " ".join(page[page.index("### Decisions") :].split())
     for rule in (

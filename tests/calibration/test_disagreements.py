@@ -19,7 +19,7 @@ def label(eid, value, annotator="a", **fields):
     return make_label(eid=eid, annotator=annotator, value=value, **fields)
 
 
-def test_the_widest_gap_comes_first_with_what_both_said():
+def test_largest_gap_comes_first_with_both_values():
     rows = [judged("d1", 5, "All there."), judged("d2", 2, "Half."), judged("d3", 3)]
     people = [label("d1", 1, note="Nothing of it."), label("d2", 3), label("d3", 3)]
     (joined,) = join(rows, people)
@@ -32,7 +32,7 @@ def test_the_widest_gap_comes_first_with_what_both_said():
     assert len(largest_disagreements(joined, rows, people, limit=1)) == 1
 
 
-def test_of_equal_gaps_those_on_which_people_are_at_one_come_first():
+def test_equal_gaps_are_ordered_by_annotator_agreement():
     rows = [judged("d1", 5), judged("d2", 5)]
     people = [label("d1", 1), label("d1", 5, "b"), label("d2", 3), label("d2", 3, "b")]
     (joined,) = join(rows, people)
@@ -42,7 +42,7 @@ def test_of_equal_gaps_those_on_which_people_are_at_one_come_first():
     ]
 
 
-def test_of_pairs_both_orders_replies_are_kept():
+def test_replies_of_both_orders_of_a_pair_are_kept():
     pair = {"system": None, "system_a": "y", "system_b": "x", "protocol": "pairwise"}
     rows = [
         judged("d1", "a", "First.", order="ab", **pair),
@@ -57,13 +57,13 @@ def test_of_pairs_both_orders_replies_are_kept():
     assert entry.judge_reasons == ("First.", "Second.")
 
 
-def test_a_judge_that_is_right_leaves_nothing_to_list():
+def test_perfect_judge_has_no_disagreements():
     rows, people = [judged("d1", 4)], [label("d1", 4)]
     (joined,) = join(rows, people)
     assert largest_disagreements(joined, rows, people) == ()
 
 
-def test_the_twenty_widest_are_told_unless_more_are_asked_for():
+def test_twenty_largest_gaps_are_listed_by_default():
     rows = [judged(f"d{i:02}", 5) for i in range(25)]
     people = [label(f"d{i:02}", 1 + i % 2) for i in range(25)]
     (joined,) = join(rows, people)
@@ -74,7 +74,7 @@ def test_the_twenty_widest_are_told_unless_more_are_asked_for():
     assert len(largest_disagreements(joined, rows, people, limit=25)) == 25
 
 
-def test_a_long_reason_is_cut_and_an_empty_one_left_out():
+def test_long_reason_is_truncated_and_empty_one_omitted():
     rows = [judged("d1", 5, "x" * 2001), judged("d2", 5, "  ")]
     people = [label("d1", 1, note="y" * 2001), label("d2", 1, note=" ")]
     (joined,) = join(rows, people)
@@ -85,7 +85,7 @@ def test_a_long_reason_is_cut_and_an_empty_one_left_out():
     assert empty.people_reasons == {}
 
 
-def test_a_stated_reason_stands_before_the_reply():
+def test_stated_reason_takes_precedence_over_the_reply():
     rows = [judged("d1", 5, "The whole reply.", reason="All there.")]
     people = [label("d1", 1, reason="Nothing.")]
     (joined,) = join(rows, people)
@@ -94,7 +94,7 @@ def test_a_stated_reason_stands_before_the_reply():
     assert entry.people_reasons == {"a": "Nothing."}
 
 
-def test_reasons_of_other_judges_and_aspects_are_not_its_own():
+def test_reasons_of_other_judges_and_aspects_are_ignored():
     rows = [judged("d1", 5, "Mine."), judged("d1", 4, "Other's.", judge="other"),
             judged("d1", 4, "Other's.", aspect="fluency")]  # fmt: skip
     people = [label("d1", 1, note="Mine."), label("d1", 2, note="Other's.", aspect="fluency")]
@@ -106,7 +106,7 @@ def test_reasons_of_other_judges_and_aspects_are_not_its_own():
     assert entry.people_reasons == {"a": "Mine."}
 
 
-def test_values_of_the_judge_are_told_on_the_labels_scale():
+def test_judge_values_are_shown_on_the_label_scale():
     """A yes-or-no judge's 1 is a 5 of 1 to 5, a gap of 2 from a label of 3."""
     rows = [judged("d1", 1, protocol="binary"), judged("d2", 0, protocol="binary")]
     people = [label("d1", 3), label("d2", 1), label("d2", 2, "b")]
@@ -129,7 +129,7 @@ def test_values_of_the_judge_are_told_on_the_labels_scale():
         ("[1, 2]", "[1, 2]"),
     ],
 )
-def test_a_reason_is_text_where_the_reply_is_json(reply, words):
+def test_reason_is_extracted_from_a_json_reply(reply, words):
     from fairjudge.calibration.disagreements import reason_text
 
     assert reason_text(reply) == words

@@ -12,7 +12,7 @@ from fairjudge.domain import Estimate, Undefined
 N, R = 600, 0.5
 
 
-def test_with_every_item_labelled_it_is_pearsons():
+def test_correlation_is_pearson_if_all_items_are_labelled():
     documents, judged, people = world(np.random.default_rng(0), R)
     result = estimate(documents, judged, people, np.ones(N, dtype=bool))
     assert isinstance(result, Estimate)
@@ -25,7 +25,7 @@ def test_with_every_item_labelled_it_is_pearsons():
 @pytest.mark.slow
 @pytest.mark.parametrize("r", [0.2, 0.5, 0.8])
 @pytest.mark.parametrize("budget", [60, 150])
-def test_labels_drawn_for_it_narrow_it_and_it_covers(r, budget):
+def test_targeted_labels_give_narrower_intervals_that_cover(r, budget):
     """800 data sets: 95 % within three standard errors (2.3 points); drawn ones are narrower."""
     result = correlation(800, r, budget)
     assert all(abs(share - 0.95) < 0.024 for share in result.coverage().values()), result.coverage()
@@ -33,7 +33,7 @@ def test_labels_drawn_for_it_narrow_it_and_it_covers(r, budget):
     assert by_size < 0.96 * even
 
 
-def test_a_sample_by_extremes_does_not_overstate_it():
+def test_sampling_extremes_does_not_inflate_the_correlation():
     """Drawn for the correlation, the labelled items' own correlation is too large; this is not."""
     _, judged, people = world(np.random.default_rng(99), R, 300_000)
     truth = np.corrcoef(judged, people)[0, 1]
@@ -52,7 +52,7 @@ def test_a_sample_by_extremes_does_not_overstate_it():
     assert np.mean(of_all) == pytest.approx(truth, abs=0.03)
 
 
-def test_what_it_needs():
+def test_correlation_needs_10_documents_and_varying_values():
     documents, judged, people = world(np.random.default_rng(0), R)
     few = np.arange(N) < 27
     assert estimate(documents, judged, people, few) == Undefined(

@@ -35,7 +35,7 @@ def test_the_interval_decides_against_the_margin(low, high, verdict):
     assert verdict_on_change(change(low, high), margin=0.05) == verdict
 
 
-def test_what_has_no_value_cannot_tell():
+def test_missing_value_gives_cannot_tell():
     assert verdict_on_change(Undefined(why="constant"), margin=0.05) == "cannot tell"
 
 
@@ -49,7 +49,7 @@ def anchors(before, after, human, protocol="binary"):
     )
 
 
-def test_answers_change_by_the_paired_t_interval():
+def test_change_of_answers_uses_paired_t_interval():
     """One item a document: the change of accuracy is a paired difference of 0/1 values."""
     rng = np.random.default_rng(1)
     human = rng.integers(0, 2, size=50)
@@ -68,7 +68,7 @@ def test_answers_change_by_the_paired_t_interval():
     assert change.shift.value == pytest.approx(after.mean() - before.mean())
 
 
-def test_ratings_change_by_spearman():
+def test_change_of_ratings_uses_spearman():
     rng = np.random.default_rng(2)
     human = rng.integers(1, 6, size=80)
     before, after = human + rng.normal(size=80), rng.normal(size=80)
@@ -80,7 +80,7 @@ def test_ratings_change_by_spearman():
     assert isinstance(change.sensitivity, Undefined)
 
 
-def test_a_preference_turned_round_is_a_loss_of_1():
+def test_reversed_preference_is_a_loss_of_1():
     change = drift(
         anchors([1, -1, 1, -1], [-1, 1, -1, 1], [1, -1, 1, -1], "pairwise"),
         margin=0.05,
@@ -99,7 +99,7 @@ def test_a_preference_turned_round_is_a_loss_of_1():
         (-0.04, -0.30, 0.001, 43),  # to 0: (0.041 / 0.04)^2
     ],
 )
-def test_documents_to_tell_follow_the_square_root_law(value, low, high, needed):
+def test_needed_documents_follow_the_square_root_law(value, low, high, needed):
     result = Estimate(value=value, low=low, high=high, n=40)
     assert documents_for_verdict(result, margin=0.05, n_documents=40) == pytest.approx(
         needed, abs=1
@@ -107,7 +107,7 @@ def test_documents_to_tell_follow_the_square_root_law(value, low, high, needed):
     assert documents_for_verdict(Undefined(why="w"), margin=0.05, n_documents=40) is None
 
 
-def test_a_constant_judge_agrees_by_0_and_the_margin_is_above_0():
+def test_constant_judge_has_agreement_0_and_positive_margin():
     rng = np.random.default_rng(0)
     human = np.arange(12) % 4
     change = drift(anchors([3] * 12, human, human, "likert"), margin=0.1, rng=rng)
@@ -127,7 +127,7 @@ def test_a_constant_judge_agrees_by_0_and_the_margin_is_above_0():
         ([1.0] * 20, "pairwise", ""),  # which system stands first is arbitrary
     ],
 )
-def test_pairs_are_constant_by_ties(after, protocol, reason):
+def test_pairwise_judge_is_constant_if_all_ties(after, protocol, reason):
     human = [1.0, -1.0] * 10
     change = drift(
         anchors(human, after, human, protocol), margin=0.05, rng=np.random.default_rng(0)
@@ -136,14 +136,14 @@ def test_pairs_are_constant_by_ties(after, protocol, reason):
     assert change.verdict == ("constant" if reason else "worse")
 
 
-def test_a_judge_nearly_as_constant_as_people_are_is_judged_by_its_interval():
+def test_nearly_constant_judge_is_decided_by_its_interval():
     human = np.array([5.0] * 36 + [1.0, 2.0, 1.0, 2.0])
     change = drift(anchors(human, human, human, "likert"), margin=0.1, rng=np.random.default_rng(0))
     assert (change.verdict, change.reason) == ("same", "")
 
 
 @pytest.mark.parametrize(("n", "verdict"), [(4, "cannot tell"), (5, "worse")])
-def test_few_documents_that_all_change_alike_are_no_verdict(n, verdict):
+def test_few_documents_with_equal_changes_give_no_verdict(n, verdict):
     """All answers were right and none is: the change is -1 in each document, without spread."""
     human = np.ones(n)
     change = drift(anchors(human, np.zeros(n), human), margin=0.05, rng=np.random.default_rng(0))

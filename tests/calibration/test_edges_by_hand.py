@@ -21,7 +21,7 @@ from fairjudge.stats.clustered import clustered_mean, influence_variance, t_p_va
 from fairjudge.stats.multiplicity import benjamini_hochberg, holm
 
 
-def test_bins_are_of_equal_size():
+def test_bins_have_equal_size_and_keep_ties_together():
     # ten scores in five bins: the middles of their ranks are 0.05, 0.15 ... of all, times 5
     assert equal_size_bins(np.arange(10.0), 5).tolist() == [0, 0, 1, 1, 2, 2, 3, 3, 4, 4]
     # equal scores stay together: 8 of 11 are 0, whose middle is 4/11; 1, 2, 3 are 8.5/11 and up
@@ -44,11 +44,11 @@ def test_bins_are_of_equal_size():
         ([0.5], "pairwise", (-1, 1)),
     ],
 )
-def test_the_scale_of_values(values, protocol, scale):
+def test_scale_of_values_by_hand(values, protocol, scale):
     assert infer_scale(np.array(values, dtype=float), protocol) == scale
 
 
-def test_off_the_scale_are_values_beyond_its_ends():
+def test_values_beyond_the_endpoints_are_off_scale():
     assert is_off_scale(np.array([0.9, 1.0, 5.0, 5.1]), (1, 5)).tolist() == [
         True,
         False,
@@ -57,7 +57,7 @@ def test_off_the_scale_are_values_beyond_its_ends():
     ]
 
 
-def test_scales_map_by_a_straight_line():
+def test_scales_are_mapped_linearly():
     values = np.array([1.0, 2.0, 5.0])
     assert rescale(values, (1, 5), (0, 1)).tolist() == [0.0, 0.25, 1.0]
     assert rescale(values, (1, 5), (1, 5)) is values
@@ -65,7 +65,7 @@ def test_scales_map_by_a_straight_line():
 
 
 @pytest.mark.parametrize(("difference", "p"), [(0.0, 1.0), (1.0, 0.125), (-0.2, 0.125)])
-def test_where_all_documents_say_the_same_p_is_the_sign_flip_tests(difference, p):
+def test_p_value_of_equal_documents_is_from_the_sign_flip_test(difference, p):
     assert t_p_value(difference, 0.0, 3) == p
 
 
@@ -85,14 +85,14 @@ def test_variance_of_two_documents():
     assert influence_variance(influence, np.array([0, 0, 0]), 1) == 0.0
 
 
-def test_what_rounding_leaves_of_documents_that_say_the_same_is_no_evidence():
+def test_rounding_residue_of_equal_documents_is_ignored():
     # both documents have the mean 2/3, whose sums of residuals are 0 but for rounding
     estimate = clustered_mean([1.0, 1.0, 0.0] * 2, ["a"] * 3 + ["b"] * 3, null=0.0)
     assert estimate.low == estimate.high == estimate.value
     assert estimate.p_value == 0.5  # of two sign flips in four
 
 
-def test_two_labelled_items_are_enough_for_an_estimate_and_one_is_not():
+def test_estimate_needs_two_labelled_items():
     def sample(n):
         return PartlyLabelled(
             human=np.array([1.0, 0.0])[:n],
@@ -131,7 +131,7 @@ def test_all_pairs_of_at_most_20_systems_are_compared(more, n_pairs):
     assert kinds.count("difference") == n_pairs
 
 
-def test_a_pair_holds_two_different_systems():
+def test_pair_has_two_different_systems():
     def verdicts(second):
         return Comparisons(
             wins=np.array([1.0, 0.0]),
@@ -146,7 +146,7 @@ def test_a_pair_holds_two_different_systems():
         control_length(verdicts("a"), [1.0, -1.0])
 
 
-def test_probabilities_are_compared_with_labels_that_stand_on_a_level():
+def test_probabilities_are_compared_with_labels_equal_to_a_level():
     sure = {"1": 0.1, "2": 0.2, "3": 0.7}
     nothing = dict.fromkeys(sure, 0.0)
     by_name = {"d0": sure, "d1": sure, "d2": None, "d3": nothing, "d4": sure}
@@ -165,7 +165,7 @@ def test_probabilities_are_compared_with_labels_that_stand_on_a_level():
     )
 
 
-def test_errors_go_by_length_only_where_one_summary_is_judged():
+def test_errors_are_grouped_by_length_only_for_single_summaries():
     quick = Settings(resampling=Resampling(n_resamples=20))
     texts = {("d0", "s"): "one", ("d1", "s"): "one two", ("d2", "s"): "one two three four"}
     where = [*texts, ("d3", "s")]  # of which there is no text

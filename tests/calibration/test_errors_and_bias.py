@@ -46,7 +46,7 @@ def value(figure):
 # Errors of scores -----------------------------------------------------------------------------
 
 
-def test_errors_are_those_of_scikit_learn():
+def test_errors_match_scikit_learn():
     rng = np.random.default_rng(0)
     y = rng.integers(0, 2, 200).astype(float)
     p = np.clip(0.5 * y + 0.5 * rng.random(200), 0, 1)
@@ -73,7 +73,7 @@ def test_calibration_error_by_hand():
     assert value(bins[1].mean_label) == pytest.approx(13 / 3)
 
 
-def test_the_interval_of_the_calibration_error_holds_it():
+def test_calibration_error_is_inside_its_interval():
     # A calibrated judge: every bin's gap is noise, so resampling can only add to the error.
     rng = np.random.default_rng(0)
     p = rng.integers(1, 10, 400) / 10
@@ -85,7 +85,7 @@ def test_the_interval_of_the_calibration_error_holds_it():
 
 
 @given(st.lists(st.integers(0, 30), min_size=1, max_size=100), st.integers(2, 12))
-def test_bins_never_split_equal_scores_and_follow_their_order(numbers, n_bins):
+def test_bins_keep_ties_together_and_preserve_order(numbers, n_bins):
     x = np.array(numbers, dtype=float)
     bins = equal_size_bins(x, n_bins)
     assert len(set(bins)) <= max(n_bins, 1)
@@ -96,7 +96,7 @@ def test_bins_never_split_equal_scores_and_follow_their_order(numbers, n_bins):
     assert set(bins) == set(range(max(bins) + 1))
 
 
-def test_no_items_and_a_bad_scale():
+def test_no_items_or_invalid_scale_raise():
     rng = np.random.default_rng(0)
     assert isinstance(assess([], [], scale=(1, 5), rng=rng), Undefined)
     assert reliability_diagram([], []) == ()
@@ -153,7 +153,7 @@ def test_temperature_undoes_overconfidence():
 
 
 @pytest.mark.parametrize(("right", "why"), [(0, "always right"), (1, "no better than chance")])
-def test_one_item_has_no_best_temperature(right, why):
+def test_one_item_has_no_optimal_temperature(right, why):
     first = normalise_distributions(np.array([[0.6, 0.4]]), np.eye(2)[[right]], [1, 2])
     result = fit_temperature(first)
     assert isinstance(result, Undefined)
@@ -175,7 +175,7 @@ def test_calibration_error_of_distributions_by_hand():
     assert result.calibration_error == pytest.approx(0.55)
 
 
-def test_a_judge_sure_of_the_same_answer_every_time_looks_worthless():
+def test_judge_certain_of_a_constant_answer_has_no_skill():
     data, _ = draw()
     flat = normalise_distributions(np.full((300, 4), 0.25), data.targets, data.levels)
     assert isinstance(fit_temperature(flat), Undefined)
@@ -188,7 +188,7 @@ def test_a_judge_sure_of_the_same_answer_every_time_looks_worthless():
     assert scored.calibration_error > 0.6
 
 
-def test_bad_distributions_are_refused():
+def test_invalid_distributions_raise():
     eye = np.eye(3)
     with pytest.raises(StatisticsError, match="increasing"):
         normalise_distributions(eye, eye, [1, 3, 2])
@@ -201,7 +201,7 @@ def test_bad_distributions_are_refused():
 # Clustered means and groups -------------------------------------------------------------------
 
 
-def test_clustered_mean_is_statsmodels_cluster_robust_intercept():
+def test_clustered_mean_matches_statsmodels_cluster_robust_intercept():
     rng = np.random.default_rng(1)
     documents = rng.integers(0, 20, 150)
     y = rng.normal(size=150) + rng.normal(size=20)[documents]
@@ -217,7 +217,7 @@ def test_clustered_mean_is_statsmodels_cluster_robust_intercept():
     assert (ours.low, ours.high) == pytest.approx((y.mean() - half, y.mean() + half), abs=1e-10)
 
 
-def test_clustered_difference_is_statsmodels_cluster_robust_slope():
+def test_clustered_difference_matches_statsmodels_cluster_robust_slope():
     rng = np.random.default_rng(2)
     documents = rng.integers(0, 30, 200)
     group = rng.random(200) < 0.4
@@ -288,7 +288,7 @@ def test_position_shares_by_hand():
     assert isinstance(position_bias([]).first, Undefined)
 
 
-def test_no_position_bias_in_few_pairs_is_not_surely_none():
+def test_zero_position_bias_in_few_pairs_has_wide_interval():
     result = position_bias([both_orders(i, "a", "a") for i in range(17)]).first_minus_second
     assert value(result) == 0.0
     assert result.low == pytest.approx(-result.high)
@@ -296,7 +296,7 @@ def test_no_position_bias_in_few_pairs_is_not_surely_none():
 
 
 @given(st.lists(st.tuples(*[st.sampled_from(["a", "b", "tie"])] * 2), min_size=1, max_size=40))
-def test_position_shares_add_up_and_swap(kinds):
+def test_position_shares_sum_to_one_and_ignore_system_names(kinds):
     result = position_bias([both_orders(i, *kind) for i, kind in enumerate(kinds)])
     total = sum(value(s) for s in (result.first, result.second, result.consistency, result.one_tie))
     assert total == pytest.approx(1.0)
@@ -317,7 +317,7 @@ def test_verbosity_by_hand():
     assert value(result.original_minus_extended) == 0.25
 
 
-def test_logistic_fit_is_statsmodels_with_clustered_variance():
+def test_logistic_fit_matches_statsmodels_with_clustered_variance():
     rng = np.random.default_rng(5)
     documents = rng.integers(0, 40, 300)
     design = np.column_stack([np.ones(300), rng.normal(size=300)])
@@ -361,7 +361,7 @@ def verdicts(n=800, effect=1.0, seed=0):
     }
 
 
-def test_length_control_takes_the_advantage_of_length_away():
+def test_length_control_removes_the_length_advantage():
     result = controlled(**verdicts())
     assert isinstance(result, LengthControl)
     (pair,) = result.win_rates
@@ -371,7 +371,7 @@ def test_length_control_takes_the_advantage_of_length_away():
     assert value(result.length_effect) == pytest.approx(1.0, abs=0.25)
 
 
-def test_length_control_with_nothing_to_control():
+def test_length_control_without_differences_changes_nothing():
     plain = verdicts()
     same = {
         "wins": plain["wins"],
@@ -388,7 +388,7 @@ def test_length_control_with_nothing_to_control():
     assert value(result.win_rates[0].adjusted) == pytest.approx(plain["wins"].mean(), abs=1e-3)
 
 
-def test_a_judge_that_only_looks_at_the_place_stays_finite():
+def test_position_only_judge_has_finite_estimates():
     plain = verdicts()
     only = {
         "wins": (plain["positions"] + 1) / 2,
@@ -404,7 +404,7 @@ def test_a_judge_that_only_looks_at_the_place_stays_finite():
     assert value(result.win_rates[0].adjusted) == pytest.approx(0.5, abs=0.2)
 
 
-def test_the_calibration_error_of_one_document_stands_without_an_interval():
+def test_calibration_error_of_one_document_has_no_interval():
     assessment = assess(
         [1.0, 2.0, 4.0],
         [2.0, 2.0, 3.0],
@@ -418,7 +418,7 @@ def test_the_calibration_error_of_one_document_stands_without_an_interval():
     assert assessment.ece.low is None
 
 
-def test_balanced_separation_is_seen_however_well_the_columns_are_scaled():
+def test_separation_is_detected_for_well_scaled_columns():
     """x is -1 or 1 and decides all: the slope runs off, the condition number stays 1."""
     x = np.tile([-1.0, 1.0], 10)
     design = np.column_stack([np.ones(20), x])
@@ -430,7 +430,7 @@ def test_balanced_separation_is_seen_however_well_the_columns_are_scaled():
 
 
 @pytest.mark.parametrize("lengths", [True, False])
-def test_length_and_place_are_each_told_where_they_differ(lengths):
+def test_length_and_position_effects_are_reported_only_if_they_vary(lengths):
     """Three systems; only one of the two effects can be seen."""
     plain = verdicts()
     names = tuple(("short", "long", "other")[i % 3] for i in range(800))
@@ -450,7 +450,7 @@ def test_length_and_place_are_each_told_where_they_differ(lengths):
     assert isinstance(missing, Undefined)
 
 
-def test_a_pair_named_either_way_is_one_pair():
+def test_pair_is_independent_of_system_order():
     """Of four verdicts on x and y, x wins three, whichever of them is called a."""
     result = controlled(
         wins=np.array([1.0, 0.0, 1.0, 1.0]),
@@ -467,7 +467,7 @@ def test_a_pair_named_either_way_is_one_pair():
     assert value(pair.adjusted) == pytest.approx(0.75, abs=0.01)
 
 
-def test_matched_pairs_are_those_of_much_the_same_length():
+def test_matched_pairs_have_similar_length():
     """Differences 0, 0, 0.1 and 9, their root mean square 4.5: three of four are near."""
     result = controlled(
         wins=np.array([1.0, 0.0, 1.0, 0.0]),
@@ -483,7 +483,7 @@ def test_matched_pairs_are_those_of_much_the_same_length():
     assert value(pair.matched) == pytest.approx(2 / 3)
 
 
-def test_win_rates_are_tested_against_a_half():
+def test_win_rates_are_tested_against_one_half():
     """An even record is no evidence at all, of a length without effect none either."""
     rng = np.random.default_rng(0)
     result = controlled(

@@ -40,7 +40,7 @@ def pairs_of(labelled, alone):
     return joined
 
 
-def test_verdicts_are_wins_ties_and_losses_of_the_first():
+def test_verdicts_map_to_wins_ties_and_losses_of_the_first_system():
     """People: a, a, tie, b: (1 + 1 + 0.5 + 0) / 4. The judge, by mean of orders: aa 1, ab 0.5 (a
     tie), a tie 0.75, bb 0; of the others aa, bb and a tie with b, 0.25."""
     joined = pairs_of(
@@ -77,7 +77,7 @@ def scores(n=60, n_labelled=40, seed=0):
     return truth, text, joined
 
 
-def test_a_difference_is_of_both_systems_in_each_document():
+def test_difference_pairs_both_systems_within_a_document():
     truth, judged, joined = scores()
     result = system_estimates(joined, level=0.95)
     assert [(item.kind, item.systems) for item in result] == [
@@ -94,7 +94,7 @@ def test_a_difference_is_of_both_systems_in_each_document():
     assert ours.ppi.ppi_plus.low == pytest.approx(expected.ppi_plus.low)
 
 
-def test_without_other_items_the_judges_and_peoples_means_still_stand():
+def test_judge_and_human_means_need_no_unlabelled_items():
     truth, judged, joined = scores(n=20, n_labelled=20)
     estimate, _, _ = system_estimates(joined, level=0.95)
     assert isinstance(estimate.ppi, Undefined)
@@ -103,7 +103,7 @@ def test_without_other_items_the_judges_and_peoples_means_still_stand():
     assert estimate.classical.low < estimate.classical.value < estimate.classical.high
 
 
-def test_plans_take_the_spread_within_systems():
+def test_plans_use_the_variance_within_systems():
     """Systems two points apart are no spread that labels of one could take away."""
     truth, judged, joined = scores()
     plan = plan_labels(joined, level=0.9, n_judged=500)
@@ -132,7 +132,7 @@ def test_unlabelled_systems_have_no_plan():
     assert isinstance(pair.plan, Undefined)
 
 
-def test_pairs_are_told_of_20_systems_at_the_most():
+def test_pairs_are_reported_for_at_most_20_systems():
     assert MAX_SYSTEMS_IN_PAIRS == 20
     for n, n_pairs in ((20, 190), (21, 0)):
         rows = [
@@ -146,7 +146,7 @@ def test_pairs_are_told_of_20_systems_at_the_most():
         assert sum(item.kind == "difference" for item in result) == n_pairs
 
 
-def test_plans_count_documents_where_parts_are_labelled():
+def test_plans_count_documents_if_parts_are_labelled():
     """Four sentences of a summary that are all alike are worth one label."""
     rng = np.random.default_rng(8)
     truth, predicted = rng.integers(1, 6, size=(2, 30)).astype(float)

@@ -38,7 +38,7 @@ def table(system, hits, misses, alarms, refusals, yes, no):
     return rows, labels
 
 
-def test_errors_are_of_all_systems_and_shares_also_of_each():
+def test_error_rates_are_pooled_and_shares_also_per_system():
     """x: 8 of 10 and 1 of 10; y: 8 of 10 and 3 of 10: together 0.8 and 1 - 4 / 20 = 0.8.
 
     Corrected with these: x (0.5 - 0.2) / 0.6 = 0.5, y (0.8 - 0.2) / 0.6 = 1,
@@ -57,7 +57,7 @@ def test_errors_are_of_all_systems_and_shares_also_of_each():
     assert result.prevalence.n == 40
 
 
-def test_what_most_people_say_is_the_label_and_a_split_has_none():
+def test_label_is_the_majority_and_a_split_has_none():
     rows = [judged("d1", "s", 1), judged("d2", "s", 1), judged("d3", "s", 0)]
     labels = [label("d1", "s", 1), label("d1", "s", 1, "b"), label("d1", "s", 0, "c"),
               label("d2", "s", 1), label("d2", "s", 0, "b"), label("d3", "s", 0),
@@ -69,7 +69,7 @@ def test_what_most_people_say_is_the_label_and_a_split_has_none():
     assert result.errors.specificity.value == 1.0
 
 
-def test_an_item_whose_repeats_differ_is_no_answer():
+def test_item_with_differing_repeats_has_no_answer():
     rows = [
         judged("d1", "s", 1, repeat=0),
         judged("d1", "s", 0, repeat=1),
@@ -84,7 +84,7 @@ def test_an_item_whose_repeats_differ_is_no_answer():
     assert result.prevalence.n == 1
 
 
-def test_other_scales_have_no_such_rates():
+def test_nonbinary_scales_have_no_rates():
     rows = [
         Judgement(eid="d", system="s", aspect="coverage", protocol="likert", judge="j", value=4)
     ]
@@ -92,7 +92,7 @@ def test_other_scales_have_no_such_rates():
     assert of([judged("d", "s", 1)], [label("d", "s", 4)]) is None
 
 
-def test_labels_drawn_with_unequal_chances_say_nothing_of_shares():
+def test_labels_with_unequal_sampling_probabilities_give_no_shares():
     rows, labels = table("x", 8, 2, 1, 9, 10, 10)
     items = [
         label.model_copy(update={"probability": 0.2 + 0.01 * i}) for i, label in enumerate(labels)

@@ -37,7 +37,7 @@ def test_the_p_value_is_the_binomial_tail():
     assert binomial_p_value(2, 50, 0.1) == pytest.approx(expected)
 
 
-def test_39_labels_are_needed_for_nine_tenths():
+def test_agreement_0_9_needs_39_labels():
     """0.9^38 = 0.0182 is above 0.05 / 3, 0.9^39 = 0.0164 below."""
     assert min_labels(0.9, 0.95) == 39
     assert fit(np.ones(38), np.ones(38)) == Undefined(
@@ -46,7 +46,7 @@ def test_39_labels_are_needed_for_nine_tenths():
     assert fit(np.ones(39), np.ones(39)).threshold == 0.0
 
 
-def test_the_sure_half_is_kept_where_it_alone_is_right():
+def test_only_confident_half_is_accepted_if_only_it_is_correct():
     """Planted: above 0.5 all agree, below half of them."""
     rng = np.random.default_rng(0)
     confidence = rng.random(400)
@@ -59,7 +59,7 @@ def test_the_sure_half_is_kept_where_it_alone_is_right():
     assert result.test == "exact binomial"
 
 
-def test_a_judge_that_is_never_right_enough_keeps_nothing():
+def test_inaccurate_judge_has_no_threshold():
     rng = np.random.default_rng(0)
     result = fit(rng.random(400), (rng.random(400) < 0.7).astype(float))
     assert result.threshold is None
@@ -67,13 +67,13 @@ def test_a_judge_that_is_never_right_enough_keeps_nothing():
     assert isinstance(result.agreement, Undefined)
 
 
-def test_items_without_a_label_count_for_what_is_kept():
+def test_unlabelled_items_count_in_the_accepted_share():
     result = fit(np.ones(60), np.ones(60), rest=np.zeros(60), rest_documents=list(range(60, 120)))
     assert result.threshold == 0.0
     assert result.kept.value == 1.0
 
 
-def test_documents_of_several_items_are_the_draws():
+def test_documents_are_the_sampling_units():
     """Ten items each that agree or not together: 60 documents say no more than 60 items."""
     agrees = np.repeat((np.arange(60) % 12 > 0).astype(float), 10)
     documents = np.repeat(np.arange(60), 10).tolist()
@@ -84,7 +84,7 @@ def test_documents_of_several_items_are_the_draws():
     assert right.threshold == 0.0
 
 
-def test_a_bet_against_the_truth_wins_no_more_often_than_it_may():
+def test_betting_p_value_respects_its_level():
     """Ville: with a tenth wrong, the p-value is at most 0.05 in at most 5 % of 400 samples."""
     rng = np.random.default_rng(1)
     items = [betting_p_value((rng.random(200) < 0.1).astype(float), 0.1) for _ in range(400)]
@@ -94,7 +94,7 @@ def test_a_bet_against_the_truth_wins_no_more_often_than_it_may():
 
 
 @pytest.mark.parametrize(("name", "value"), [("agrees", 0.5), ("confidences", 1.5)])
-def test_values_outside_are_refused(name, value):
+def test_values_out_of_range_raise(name, value):
     by_name = {"confidences": [0.5], "agrees": [1.0]} | {name: [value]}
     with pytest.raises(StatisticsError, match=name):
         fit(by_name["confidences"], by_name["agrees"])
@@ -117,7 +117,7 @@ def only(*rows):
     return answer
 
 
-def test_a_judge_that_follows_the_place_is_not_sure():
+def test_position_dependent_judge_has_low_confidence():
     """Each side once: entropy log 2 of log 2, and a tie."""
     result = only(pair("a", "ab"), pair("b", "ba"))
     assert (result.value, result.confidence) == (0.0, 0.0)
@@ -127,7 +127,7 @@ def test_a_judge_that_follows_the_place_is_not_sure():
     assert only(pair("a", "ab")).one_order
 
 
-def test_both_orders_probabilities_are_averaged():
+def test_probabilities_of_both_orders_are_averaged():
     """(0.9 + 0.7) / 2 = 0.8 for x: confidence 1 - H(0.8) / log 2 = 0.278."""
     rows = (pair("a", "ab", {"a": 0.9, "b": 0.1}), pair("a", "ba", {"a": 0.7, "b": 0.3}))
     result = only(*rows)
@@ -136,12 +136,12 @@ def test_both_orders_probabilities_are_averaged():
     assert result.confidence == pytest.approx(1 - entropy / log(2))
 
 
-def test_sides_are_put_in_order_of_name():
+def test_sides_are_ordered_by_system_name():
     result = only(pair("a", "ab", a="y", b="x"), pair("a", "ba", a="y", b="x"))
     assert result.value == -1.0
 
 
-def test_repeats_and_probabilities_tell_how_sure_a_rating_is():
+def test_rating_confidence_uses_repeats_and_probabilities():
     """Two of three repeats say 4; a yes at 0.9; a score of 0.75 is a yes three times of four."""
     rows = [rating(v, repeat=n) for n, v in enumerate((4, 4, 5))]
     result = only(*rows)
@@ -156,14 +156,14 @@ def test_repeats_and_probabilities_tell_how_sure_a_rating_is():
     assert score.value == 1.0
 
 
-def test_unscored_judgements_take_no_part():
+def test_unscored_judgements_are_excluded():
     lost = Judgement(
         eid="d", system="x", aspect="coverage", protocol="likert", judge="j", unscored="refused"
     )
     assert answers([lost]) == {}
 
 
-def test_the_bets_p_value_by_hand():
+def test_betting_p_value_by_hand():
     """Values - 0.1 are -0.1, -0.1, 0.15, -0.1, -0.1; stakes 0, then at most 0.75 / 0.9 = 0.8333.
 
     Capital: 1, 1.083333, 0.947917; then the stake is 0.05 / 0.065 = 0.76923: 1.020833; then
@@ -177,11 +177,11 @@ def test_the_bets_p_value_by_hand():
     assert betting_p_value(np.array([1.0, 0.0, 0.0]), 0.1) == 1.0  # never against being right
 
 
-def test_without_a_kept_label_nothing_is_shown():
+def test_no_accepted_label_gives_no_evidence():
     assert binomial_p_value(0, 0, 0.1) == 1.0
 
 
-def test_16_labels_are_needed_for_eight_tenths_at_nine():
+def test_agreement_0_8_at_confidence_0_9_needs_16_labels():
     """0.8^15 = 0.0352 is above 0.1 / 3, 0.8^16 = 0.0281 below."""
     assert min_labels(0.8, 0.9) == 16
 
@@ -196,7 +196,7 @@ def test_16_labels_are_needed_for_eight_tenths_at_nine():
         (156, 9, None),  # 0.0449
     ],
 )
-def test_one_in_three_parts_of_the_chance_of_error_is_spent(n, n_wrong, threshold):
+def test_each_of_three_tests_uses_a_third_of_the_error_level(n, n_wrong, threshold):
     agrees = np.ones(n)
     agrees[:n_wrong] = 0.0
     result = fit(np.ones(n), agrees)
@@ -206,7 +206,7 @@ def test_one_in_three_parts_of_the_chance_of_error_is_spent(n, n_wrong, threshol
 
 
 @pytest.mark.parametrize("times", [2, 4])
-def test_an_early_error_does_not_end_the_later_starts(times):
+def test_early_error_does_not_stop_later_tests(times):
     """Of the surest 39 (78) one (three) err, too many; among 2 (4) times as many none else does.
 
     P(at most 1 of 39) = 0.0875, of 78 0.0026; at most 3 of 78 0.045, of 156 0.00008.
@@ -220,7 +220,7 @@ def test_an_early_error_does_not_end_the_later_starts(times):
     assert result.agreement.value == pytest.approx(1 - n_wrong / (39 * times))
 
 
-def test_what_is_kept_is_counted_over_all_items_and_at_the_threshold_too():
+def test_accepted_share_counts_all_items_and_includes_the_threshold():
     """Thresholds go down by 0.01; below 0.6 all are wrong: 0.51 is the laxest that holds, since it
     keeps what 0.6 keeps. Of 80 labels 60 are kept, of 40 others 10: 70 of 120."""
     confidence = np.repeat([0.6, 0.5], [60, 20])
@@ -241,7 +241,7 @@ def test_what_is_kept_is_counted_over_all_items_and_at_the_threshold_too():
     assert (result.agreement_promised, result.confidence) == (0.9, 0.95)
 
 
-def test_documents_weigh_alike_whatever_number_of_their_items_is_kept():
+def test_documents_have_equal_weight_for_any_number_of_accepted_items():
     """100 documents of one right item, and 5 of 40 wrong ones: few documents err."""
     documents = [*range(100), *np.repeat(np.arange(100, 105), 40).tolist()]
     agrees = np.r_[np.ones(100), np.zeros(200)]
@@ -250,7 +250,7 @@ def test_documents_weigh_alike_whatever_number_of_their_items_is_kept():
     assert result.overall.value == pytest.approx(1 / 3)
 
 
-def test_a_document_counts_from_its_surest_item_on():
+def test_document_counts_from_its_most_confident_item():
     """One sure and one unsure item each, the unsure all wrong: 60 documents suffice for the
     sure ones."""
     confidence = np.tile([0.9, 0.1], 100)
@@ -260,7 +260,7 @@ def test_a_document_counts_from_its_surest_item_on():
     assert result.agreement.value == 1.0
 
 
-def test_an_end_of_the_unit_interval_is_a_confidence():
+def test_confidences_may_be_0_or_1_but_not_beyond():
     assert fit(np.r_[np.zeros(1), np.ones(59)], np.ones(60)).n_labelled == 60
     with pytest.raises(StatisticsError, match="confidences"):
         fit([-0.1], [1.0])
@@ -268,14 +268,14 @@ def test_an_end_of_the_unit_interval_is_a_confidence():
         fit([0.5], [1.0], rest=[1.1], rest_documents=["r"])
 
 
-def test_the_strictest_threshold_is_tried_with_the_labels_that_stand_at_it():
+def test_strictest_threshold_is_tested_with_labels_at_the_threshold():
     """39 at 1 are right, 39 at 0.99 wrong."""
     result = fit(np.repeat([1.0, 0.99], 39), np.repeat([1.0, 0.0], 39))
     assert result.threshold == 1.0
     assert result.n_kept_labelled == 39
 
 
-def test_how_sure_a_judge_is_counts_the_most_answers_to_one_item():
+def test_confidence_uses_the_item_with_most_answers():
     """An even 1 or 2 has entropy log 2: of log 2 alone, of log 3 beside an item with 3 answers."""
     even = [rating(1, {"1": 0.5, "2": 0.5})]
     assert only(*even).confidence == 0.0
@@ -290,18 +290,18 @@ def test_how_sure_a_judge_is_counts_the_most_answers_to_one_item():
     assert first.value == 1.0  # the lower of two as likely
 
 
-def test_a_judge_that_gives_one_answer_alone_is_sure():
+def test_judge_without_repeats_has_confidence_1():
     result = only(rating(4))
     assert (result.value, result.confidence, result.n_judgements) == (4.0, 1.0, 1)
 
 
-def test_orders_weigh_alike_whatever_their_repeats():
+def test_orders_have_equal_weight_for_any_number_of_repeats():
     """Three times a shown first, once b: (1 + 0) / 2 for either, a tie."""
     rows = [pair("a", "ab"), pair("a", "ab"), pair("a", "ab"), pair("b", "ba")]
     assert (only(*rows).value, only(*rows).confidence) == (0.0, 0.0)
 
 
-def test_a_tie_is_an_answer_and_two_as_likely_sides_are_one():
+def test_tie_is_an_answer_and_equally_likely_sides_give_a_tie():
     assert only(pair("tie", "ab"), pair("tie", "ba")).value == 0.0
     tied = only(pair("a", "ab", {"a": 0.4, "tie": 0.2, "b": 0.4}))
     assert tied.value == 0.0
@@ -309,7 +309,7 @@ def test_a_tie_is_an_answer_and_two_as_likely_sides_are_one():
     assert tied.confidence == pytest.approx(1 - entropy / log(3))
 
 
-def test_names_among_the_probabilities_that_are_no_answer_take_no_part():
+def test_non_answers_among_the_probabilities_are_ignored():
     """Of a pair 0.6 and 0.2 are a and b: three to one. Of a rating the value stands."""
     result = only(pair("a", "ab", {"a": 0.6, "b": 0.2, "other": 0.2}))
     assert result.confidence == pytest.approx(1 + (0.75 * log(0.75) + 0.25 * log(0.25)) / log(2))
@@ -318,13 +318,13 @@ def test_names_among_the_probabilities_that_are_no_answer_take_no_part():
     assert only(rating(0, {"false": 1.0}, protocol="binary")).value == 0.0
 
 
-def test_a_value_between_two_levels_is_both_by_its_distance():
+def test_value_between_two_levels_is_split_by_distance():
     result = only(rating(3.25))
     assert result.value == 3.0
     assert result.confidence == pytest.approx(1 + (0.75 * log(0.75) + 0.25 * log(0.25)) / log(2))
 
 
-def test_a_no_without_probabilities_is_a_no():
+def test_binary_no_without_probabilities_is_no():
     of = {"eid": "e", "system": "x", "aspect": "coverage", "unit": "summary", "judge": "j"}
     (answer,) = answers([Judgement(**of, protocol="binary", value=0.0)]).values()
     assert (answer.value, answer.n_judgements) == (0.0, 1)

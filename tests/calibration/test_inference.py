@@ -55,7 +55,7 @@ def ppi_py():
 @pytest.mark.parametrize("noise", [0.1, 1.0, 3.0])
 @pytest.mark.parametrize("tuning", [0.0, 0.37, 1.0])
 @pytest.mark.parametrize("level", [0.8, 0.95])
-def test_intervals_at_a_given_lambda_are_those_of_ppi_py(noise, tuning, level):
+def test_intervals_at_fixed_lambda_match_ppi_py(noise, tuning, level):
     """But for population variances and the normal quantile in the place of Student's."""
     y, f, u = sample(noise=noise)
     ours = ppi(y, f, u, tuning=tuning, level=level).ppi_plus
@@ -68,7 +68,7 @@ def test_intervals_at_a_given_lambda_are_those_of_ppi_py(noise, tuning, level):
     assert ours.value == pytest.approx(float(np.ravel(point)[0]), abs=1e-10)
 
 
-def test_tuned_lambda_is_close_to_ppi_pys_and_has_the_smaller_variance():
+def test_tuned_lambda_is_near_ppi_py_with_smaller_variance():
     y, f, u = sample(n=2000, m=8000)
     ours = ppi(y, f, u)
     low, high = ppi_py().ppi_mean_ci(y, f, u, alpha=0.05)
@@ -91,7 +91,7 @@ def test_estimates_by_hand():
     assert result.tuning == pytest.approx(1.0)
 
 
-def test_a_worthless_judge_gets_lambda_near_zero_and_a_classical_interval():
+def test_random_judge_gets_lambda_near_zero_and_classical_interval():
     rng = np.random.default_rng(2)
     y = rng.normal(size=400)
     result = ppi(y, rng.normal(size=400), rng.normal(size=4000))
@@ -105,7 +105,7 @@ def test_a_worthless_judge_gets_lambda_near_zero_and_a_classical_interval():
     assert constant.effective_labels == pytest.approx(400)
 
 
-def test_clustered_rows_count_as_their_documents():
+def test_clustered_rows_are_grouped_by_document():
     # Every row 8 times in its document: intervals equal those of single rows in documents.
     y, f, u = sample()
     labelled, unlabelled = np.arange(60), 1000 + np.arange(500)
@@ -123,7 +123,7 @@ def test_clustered_rows_count_as_their_documents():
     assert (first.classical.low, first.classical.high) == pytest.approx(theirs, abs=1e-10)
 
 
-def test_the_tuned_variance_is_that_of_the_jackknife_for_regressions():
+def test_tuned_variance_matches_the_regression_jackknife():
     """Of labels' influences on the judge's, without intercept: statsmodels' residuals by HC3."""
     y, f, u = sample(n=25, m=100, noise=1.0)
     documents = {"documents": [*range(25)], "documents_unlabelled": [*range(25, 125)]}
@@ -141,7 +141,7 @@ def test_the_tuned_variance_is_that_of_the_jackknife_for_regressions():
     assert fixed.high - fixed.value < 0.98 * half
 
 
-def test_a_lambda_at_its_bound_is_not_fitted():
+def test_lambda_at_its_bound_is_not_estimated():
     """A judge whose scores vary a ninth as much as labels would have a lambda of 9: it is 1."""
     y, f, u = sample(n=25, m=100, noise=0.1)
     documents = {"documents": [*range(25)], "documents_unlabelled": [*range(25, 125)]}
@@ -150,7 +150,7 @@ def test_a_lambda_at_its_bound_is_not_fitted():
     assert tuned.ppi_plus == ppi(y, f / 9, u / 9, tuning=1.0, **documents).ppi_plus
 
 
-def test_ppi_refusals():
+def test_invalid_ppi_input_raises():
     pair = {"documents": ["d", "e"], "documents_unlabelled": ["f"]}
     nothing = ppi_mean([1.0, 2.0], [1.0, 2.0], [], documents=["d", "e"], documents_unlabelled=[])
     assert isinstance(nothing, Undefined)
@@ -189,7 +189,7 @@ def test_planned_labels_give_the_planned_interval():
     assert planned == pytest.approx((ours.high - ours.low) / 2, rel=0.05)
 
 
-def test_separating_systems_by_hand():
+def test_documents_to_separate_systems_by_hand():
     # Power 0.8 at 5 %: n = v ((1.959964 + 0.841621) / delta)^2 paired labels.
     rng = np.random.default_rng(3)
     d = rng.normal(0.3, 1.0, 100)
@@ -202,7 +202,7 @@ def test_separating_systems_by_hand():
     assert labels_to_separate(moments, 0.01, n_judged=100).with_judge is None
 
 
-def test_the_variance_of_a_plan_is_that_of_ppi_at_its_best_weight():
+def test_plan_variance_matches_ppi_at_optimal_weight():
     """s^2 / n (1 - r^2 m / (n + m)), m items judged alone (Angelopoulos et al. 2023, PPI++)."""
     moments = Pilot(variance=4.0, correlation=0.8, design_effect=1.5)
     alone = moments.variance_of_mean(40, 100, use_judge=False)
@@ -217,7 +217,7 @@ def test_the_variance_of_a_plan_is_that_of_ppi_at_its_best_weight():
 
 
 @pytest.mark.parametrize("level", [0.95, 0.8])
-def test_the_fewest_labels_reach_the_half_width_and_one_less_does_not(level):
+def test_plan_returns_the_minimum_labels_for_the_half_width(level):
     moments = Pilot(variance=4.0, correlation=0.8, design_effect=1.0)
     plan = labels_for_half_width(moments, 0.3, n_judged=400, level=level)
     for n_labels, use_judge in ((plan.with_judge, True), (plan.without_judge, False)):
@@ -228,7 +228,7 @@ def test_the_fewest_labels_reach_the_half_width_and_one_less_does_not(level):
         assert reached <= 0.3 < missed
 
 
-def test_a_power_of_8_in_10_is_meant_unless_said_otherwise():
+def test_default_power_is_0_8():
     """Without the judge n = variance (1.96 + 0.8416)^2 / difference^2 = 4 x 7.849 / 1."""
     moments = Pilot(variance=4.0, correlation=0.0, design_effect=1.0)
     assert labels_to_separate(moments, 1.0, n_judged=400).without_judge == 32
@@ -238,7 +238,7 @@ def test_a_power_of_8_in_10_is_meant_unless_said_otherwise():
     assert (none.with_judge, none.without_judge, none.half_width) == (None, None, 0.0)
 
 
-def test_planning_curve_falls_and_pilots_can_be_too_small():
+def test_planning_curve_decreases_and_needs_a_large_enough_pilot():
     moments = estimate_pilot(*sample()[:2])
     assert not isinstance(moments, Undefined)
     curve = planning_curve(moments, n_judged=1000)
@@ -277,7 +277,7 @@ def run(*arrays, **more):
 
 @pytest.mark.parametrize("alignment", ["rmse", "accuracy"])
 @pytest.mark.parametrize("judge_noise", [0.2, 1.0, 2.5])
-def test_alternative_annotator_test_written_out(alignment, judge_noise):
+def test_alternative_annotator_test_by_hand(alignment, judge_noise):
     # Calderon et al. (2025), section 3, item by item, with scipy's t-test.
     judged, ratings, present = panel(judge_noise=judge_noise)
     p_values, advantages = [], []
@@ -312,7 +312,7 @@ def test_a_better_judge_passes_and_a_random_one_fails():
     assert result.winning_rate == 0.0
 
 
-def test_repeated_items_of_a_document_are_no_new_evidence():
+def test_repeated_items_of_a_document_add_no_evidence():
     arrays = panel(n=60)
     documents = np.repeat(np.arange(60), 5).tolist()
     many = run(*(np.repeat(a, 5, axis=0) for a in arrays), documents=documents)
@@ -321,7 +321,7 @@ def test_repeated_items_of_a_document_are_no_new_evidence():
         assert a.p_value == pytest.approx(b.p_value, abs=1e-10)
 
 
-def test_too_few_annotators_or_items_is_said():
+def test_too_few_annotators_or_items_are_reported():
     judged, ratings, present = panel()
     two = alternative_annotator_test(
         judged, ratings[:, :2], present[:, :2], annotators=["a", "b"], epsilon=0.2
@@ -338,7 +338,7 @@ def test_too_few_annotators_or_items_is_said():
     assert len(result.annotators) == 3
 
 
-def test_comparing_judges():
+def test_judge_comparison_by_hand():
     rng = np.random.default_rng(0)
     y = rng.normal(size=150)
     judged = {
@@ -366,7 +366,7 @@ def test_comparing_judges():
     assert compare_judges({"good": y}, y, rng=rng) == ()
 
 
-def test_the_tuned_weight_of_the_judge_is_one_at_the_most():
+def test_tuned_judge_weight_is_at_most_one():
     """Labels are three times the judge: the best weight, 3 / (1 + n / N), is above 1."""
     _, f, u = sample()
     y = 3.0 * f
@@ -375,14 +375,14 @@ def test_the_tuned_weight_of_the_judge_is_one_at_the_most():
     assert tuned.ppi_plus.low == pytest.approx(whole.ppi_plus.low)
 
 
-def test_a_judge_against_the_labels_gets_no_weight():
+def test_anticorrelated_judge_gets_zero_weight():
     y, f, u = sample()
     tuned, none = ppi(y, -f, -u), ppi(y, -f, -u, tuning=0.0)
     assert tuned.ppi_plus.value == pytest.approx(none.ppi_plus.value)
     assert tuned.ppi_plus.value == pytest.approx(y.mean())
 
 
-def test_one_document_is_no_evidence_that_the_judge_is_as_good():
+def test_one_document_cannot_show_equal_quality():
     judged, ratings, present = panel(n=60)
     result = run(judged, ratings, present, documents=["d"] * 60)
     assert {annotator.p_value for annotator in result.annotators} == {1.0}

@@ -40,7 +40,7 @@ def ranked(data, judges):
     return rank_by_judges(data, judges, rng=np.random.default_rng(0))
 
 
-def test_it_is_the_maximum_that_scipy_finds():
+def test_estimate_matches_the_scipy_maximum():
     """The posterior written out anew, with log-discriminations and then their mean taken off."""
     data, judges = comparisons()
     code = np.array([int(name[1]) for name in judges])
@@ -69,7 +69,7 @@ def test_it_is_the_maximum_that_scipy_finds():
     assert places == pytest.approx(best.x[7:10], abs=1e-4)
 
 
-def test_judges_are_found_as_planted_and_a_blind_one_stands_out():
+def test_planted_judge_parameters_and_random_judge_are_recovered():
     data, judges = comparisons((0.0, 1.5, 2.0), n=120)
     result = ranked(data, judges)
     blind, *others = result.judges
@@ -78,14 +78,14 @@ def test_judges_are_found_as_planted_and_a_blind_one_stands_out():
     assert [system.system for system in result.systems] == ["s3", "s2", "s1", "s0"]
 
 
-def test_discriminations_multiply_to_one_and_strengths_add_up_to_zero():
+def test_discriminations_have_product_one_and_strengths_sum_zero():
     result = ranked(*comparisons())
     logs = [np.log(judge.discrimination.value) for judge in result.judges]
     assert sum(logs) == pytest.approx(0.0, abs=1e-9)
     assert sum(system.strength.value for system in result.systems) == pytest.approx(0.0, abs=1e-9)
 
 
-def test_equal_judges_have_the_strengths_of_the_plain_model():
+def test_equal_judges_match_the_plain_model():
     """Both judges say the same: the discriminations are 1, and intervals are as wide."""
     data, judges = comparisons((1.0,), places=(0.2,))
     twice = Comparisons(
@@ -107,7 +107,7 @@ def test_equal_judges_have_the_strengths_of_the_plain_model():
         assert (ours.best_rank, ours.worst_rank) == (theirs.best_rank, theirs.worst_rank)
 
 
-def test_a_blind_judge_costs_less_than_in_the_plain_model():
+def test_random_judge_harms_less_than_in_the_plain_model():
     """Verdicts by chance pull all strengths towards 0 where every judge counts alike."""
     data, judges = comparisons((0.05, 2.0), places=(0.0, 0.0), n=100)
     result, plain = ranked(data, judges), rank_systems(data, rng=np.random.default_rng(0))
@@ -118,7 +118,7 @@ def test_a_blind_judge_costs_less_than_in_the_plain_model():
     assert abs(gap - truth) < 0.15 * truth < abs(flat - truth)
 
 
-def test_a_judge_whose_places_are_unknown_has_no_position_effect():
+def test_judge_with_unknown_positions_has_no_position_effect():
     data, judges = comparisons()
     first = np.array([name == "j0" for name in judges])
     unknown = Comparisons(
@@ -133,7 +133,7 @@ def test_a_judge_whose_places_are_unknown_has_no_position_effect():
     assert not any(isinstance(effect, Undefined) for effect in effects[1:])
 
 
-def test_one_judge_alone_and_systems_never_compared_are_undefined():
+def test_one_judge_or_uncompared_systems_are_undefined():
     data, judges = comparisons((1.0,), places=(0.0,))
     assert "fewer than 2 judges" in ranked(data, judges).why
     apart = Comparisons(
@@ -164,14 +164,14 @@ def test_a_system_that_always_wins_has_no_interval():
     assert all(system.strength.low is None for system in result.systems)
 
 
-def test_judges_are_as_many_as_comparisons():
+def test_judges_and_comparisons_need_equal_lengths():
     data, judges = comparisons(n=6)
     with pytest.raises(StatisticsError, match="equal lengths"):
         ranked(data, judges[1:])
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_intervals_hold_the_truth_in_most_of_twenty_data_sets(seed):
+def test_intervals_cover_the_truth_in_most_of_twenty_data_sets(seed):
     """Benchmarks draw 2,000; here the share of 200 intervals must be near 95 %."""
     hits = []
     for data_set in range(20):

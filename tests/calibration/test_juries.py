@@ -69,7 +69,7 @@ def figures(items, **options):
     )
 
 
-def test_weights_are_those_of_penalised_least_squares():
+def test_weights_match_penalised_least_squares():
     """Rows that say 'all members alike' are added to numpy's least squares."""
     data = items()
     values, labels = data.scores, data.labels
@@ -83,7 +83,7 @@ def test_weights_are_those_of_penalised_least_squares():
     assert intercept == pytest.approx(labels.mean() - theirs @ values.mean(axis=0), abs=1e-12)
 
 
-def test_members_that_are_missing_leave_the_regression_of_the_others():
+def test_missing_members_leave_the_regression_on_the_others():
     data = items()
     values = data.scores.copy()
     result = fit_stacking(values, data.labels, n_members=3)
@@ -94,7 +94,7 @@ def test_members_that_are_missing_leave_the_regression_of_the_others():
     assert np.isnan(result(values)).all()
 
 
-def test_a_missing_member_is_no_average_one():
+def test_missing_member_beats_mean_imputation():
     """Filled with its mean, the others would weigh too little: the error is larger."""
     data = items(400, noise=(0.5, 0.5), shared=0.0)
     result = fit_stacking(data.scores, data.labels, n_members=2)
@@ -106,7 +106,7 @@ def test_a_missing_member_is_no_average_one():
     assert ours < 0.95 * theirs
 
 
-def test_a_covariate_is_weighed_too():
+def test_covariates_get_weights():
     data = items(100)
     rng = np.random.default_rng(1)
     length = rng.normal(size=len(data.labels))
@@ -122,7 +122,7 @@ def test_a_covariate_is_weighed_too():
     assert weights[3] == pytest.approx(1.0, abs=0.1)
 
 
-def test_held_out_scores_never_saw_their_document():
+def test_held_out_scores_exclude_their_document():
     """Labels that are pure noise are predicted no better than by their mean."""
     data = items(80)
     noise = np.random.default_rng(5).normal(size=80)[np.arange(240) // 3]
@@ -137,7 +137,7 @@ def test_held_out_scores_never_saw_their_document():
     assert result.rmse.value > noise.std()
 
 
-def test_held_out_scores_are_those_of_a_fit_without_the_fold():
+def test_held_out_scores_match_a_fit_without_the_fold():
     data = items(30)
     result = held_out_scores(
         data, ["a", "b", "c"], method="linear", n_folds=5, rng=np.random.default_rng(3)
@@ -151,7 +151,7 @@ def test_held_out_scores_are_those_of_a_fit_without_the_fold():
     assert result.jury[folds == 0] == pytest.approx(expected, abs=1e-12)
 
 
-def test_the_best_judge_is_chosen_inside_the_folds():
+def test_best_judge_is_selected_within_folds():
     """Twelve judges that know nothing: the one that looks best is no better on other documents."""
     rng = np.random.default_rng(2)
     data = items(40)
@@ -170,7 +170,7 @@ def test_the_best_judge_is_chosen_inside_the_folds():
     assert result.compared[BEST].rmse.value > 0.98 * data.labels.std()
 
 
-def test_the_best_judge_of_those_that_scored_an_item_stands_in():
+def test_best_available_judge_replaces_a_missing_one():
     data = items(60, missing=0.4)
     result = held_out_scores(
         data, ["a", "b", "c"], method="linear", n_folds=5, rng=np.random.default_rng(0)
@@ -202,7 +202,7 @@ def test_gains_are_differences_of_root_mean_squares():
         assert other.gain.value == pytest.approx(rmse[name] - rmse["jury"], abs=1e-12)
 
 
-def test_a_jury_of_good_judges_gains_and_a_copy_adds_nothing():
+def test_good_jury_gains_and_a_copied_judge_adds_nothing():
     data = items(150, noise=(0.6, 0.6), shared=0.0)
     doubled = JuryItems(
         scores=data.scores[:, [0, 1, 1]],
@@ -218,7 +218,7 @@ def test_a_jury_of_good_judges_gains_and_a_copy_adds_nothing():
 
 
 @pytest.mark.parametrize("missing", [0.0, 0.3])
-def test_without_resampling_sums_are_those_of_the_held_out_scores(missing):
+def test_sums_without_resampling_match_held_out_scores(missing):
     data = items(40, missing=missing)
     names = ["a", "b", "c"]
     result = held_out_scores(
@@ -254,7 +254,7 @@ def resampled(items):
 
 
 @pytest.mark.parametrize(("missing", "tolerance"), [(0.0, 1e-9), (0.3, 1e-3)])
-def test_a_resample_weighs_as_a_fit_on_its_rows_does(missing, tolerance):
+def test_resample_weights_match_a_fit_on_its_rows(missing, tolerance):
     """By the same curves: stacking of rows that are repeated as drawn, where scores miss too."""
     data = items(30, noise=(0.6, 0.7, 0.6), missing=missing)
     sums, row_counts, folds = resampled(data)
@@ -267,7 +267,7 @@ def test_a_resample_weighs_as_a_fit_on_its_rows_does(missing, tolerance):
     assert sums.jury[0, 0] == pytest.approx(jury, rel=tolerance)
 
 
-def test_a_resample_chooses_as_a_fit_on_its_rows_does():
+def test_resample_selection_matches_a_fit_on_its_rows():
     """By the same curves: the best member of rows that are repeated as drawn."""
     data = items(30, noise=(0.6, 0.7, 0.6))
     sums, row_counts, folds = resampled(data)
@@ -285,7 +285,7 @@ def test_a_resample_chooses_as_a_fit_on_its_rows_does():
 
 @pytest.mark.slow
 @pytest.mark.parametrize("setting", [SETTINGS[0], SETTINGS[4]], ids=["complete", "missing"])
-def test_intervals_of_what_is_chosen_and_fitted_cover(setting):
+def test_intervals_after_selection_and_fitting_cover(setting):
     """200 data sets: 95 % within three standard errors (4.6 points). One fit alone covers 85 %."""
     result = simulate_juries(200, setting)["coverage"]
     few = {name: share for name, share in result.items() if not 90.4 <= share <= 99.6}
@@ -310,7 +310,7 @@ def test_kish_of_equal_correlations_by_hand():
     assert number.without == (1.0, 1.0)
 
 
-def test_the_mean_correlation_is_numpys_over_shared_items():
+def test_mean_correlation_matches_numpy_on_shared_items():
     data = items(50, missing=0.3)
     errors = data.scores - data.labels[:, None]
     number = effective_number(
@@ -330,7 +330,7 @@ def test_the_mean_correlation_is_numpys_over_shared_items():
     assert number.correlation.low < number.correlation.value < number.correlation.high
 
 
-def test_judges_that_share_no_items_have_no_effective_number():
+def test_judges_without_shared_items_have_no_effective_number():
     errors = np.random.default_rng(0).normal(size=(40, 2))
     errors[:20, 0], errors[20:, 1] = np.nan, np.nan
     number = effective_number(
@@ -373,14 +373,14 @@ def analysed(judgements, labels, **settings):
     )
 
 
-def test_two_judges_are_a_jury_and_one_is_none():
+def test_jury_needs_two_judges():
     (jury,) = analysed(*study()).juries
     assert jury.names == ("a", "b")
     assert isinstance(jury.fitted, FittedJury)
     assert analysed(*study(judges=("a",))).juries == ()
 
 
-def test_prompts_of_one_judge_are_a_jury():
+def test_prompts_of_one_judge_form_a_jury():
     judgements, labels = study(judges=("a",), variants=("terse", "long"))
     (jury,) = analysed(judgements, labels).juries
     assert jury.names == ("a, prompt terse", "a, prompt long")
@@ -389,7 +389,7 @@ def test_prompts_of_one_judge_are_a_jury():
     assert (applied.judgements[0].model_extra or {})["members"].keys() == set(jury.names)
 
 
-def test_what_a_jury_said_is_no_member():
+def test_jury_verdict_is_not_a_member():
     judgements, labels = study()
     texts = [
         row.model_copy(update={"judge": "jury-mean(a,b)", "members": {"a": 1.0, "b": 2.0}})
@@ -401,7 +401,7 @@ def test_what_a_jury_said_is_no_member():
     assert jury.names == ("a", "b")
 
 
-def test_a_judge_without_variation_is_left_out_and_said():
+def test_constant_judge_is_excluded_and_reported():
     judgements, labels = study(judges=("a", "b", "c"))
     flat = [
         row.model_copy(update={"value": 3.0}) if row.judge == "c" else row for row in judgements
@@ -411,7 +411,7 @@ def test_a_judge_without_variation_is_left_out_and_said():
     assert "same score" in jury.left_out["c"]
 
 
-def test_likert_and_yes_or_no_judges_are_one_jury():
+def test_likert_and_binary_judges_form_one_jury():
     judgements, labels = study(judges=("a", "b"))
     mixed = [
         row
@@ -426,7 +426,7 @@ def test_likert_and_yes_or_no_judges_are_one_jury():
     assert jury.figures.effective.number.value > 1
 
 
-def test_the_value_of_a_mixed_jury_is_a_number_in_either_order():
+def test_mixed_jury_value_is_numeric_in_any_member_order():
     judgements, labels = study(judges=("a", "b"))
     mixed = [
         row.model_copy(update={"protocol": "binary", "value": float(row.value > 3)})
@@ -440,7 +440,7 @@ def test_the_value_of_a_mixed_jury_is_a_number_in_either_order():
     assert 1 < text.value < 5
 
 
-def test_one_judge_under_two_settings_is_a_jury_that_can_be_applied():
+def test_one_judge_with_two_settings_forms_an_applicable_jury():
     judgements, labels = study(judges=("a",), variants=(1, 2))
     rows = [
         Judgement.model_validate(
@@ -453,7 +453,7 @@ def test_one_judge_under_two_settings_is_a_jury_that_can_be_applied():
     assert apply_to([jury.fitted], rows).n_by_juries == 80
 
 
-def test_a_jury_survives_its_file_and_says_the_same():
+def test_saved_jury_gives_the_same_scores():
     judgements, labels = study(judges=("a", "b", "c"))
     (jury,) = analysed(judgements, labels, covariates=("length",)).juries
     result = jury_from_dict(json.loads(json.dumps(jury.fitted.to_dict())))
@@ -468,7 +468,7 @@ def test_a_jury_survives_its_file_and_says_the_same():
     assert first.value == pytest.approx(result(np.array([[own[0], np.nan, own[2]]]))[0], abs=1e-12)
 
 
-def test_covariates_change_what_a_jury_says():
+def test_covariates_change_jury_scores():
     judgements, labels = study()
     (jury,) = analysed(judgements, labels, covariates=("length",)).juries
     scores = np.array([[3.0, 3.0], [3.0, 3.0]])
@@ -477,7 +477,7 @@ def test_covariates_change_what_a_jury_says():
     assert np.isfinite(jury.fitted(scores)).all()
 
 
-def test_one_member_alone_is_no_jury():
+def test_single_member_cannot_form_a_jury():
     judgements, labels = study()
     (jury,) = analysed(judgements, labels).juries
     assert (
@@ -511,21 +511,21 @@ def test_an_item_that_no_member_scored_is_unscored():
         ({"stacking": {"means": [1, 1, 1], "covariance": [[1, 1, 1]] * 3, "n": 0}}, "n"),
     ],
 )
-def test_what_is_no_jury_is_named(change, field):
+def test_invalid_jury_input_is_named(change, field):
     (jury,) = analysed(*study()).juries
     with pytest.raises(InputError) as error:
         jury_from_dict(jury.fitted.to_dict() | change)
     assert error.value.field == field
 
 
-def test_few_labels_make_no_jury():
+def test_too_few_labels_give_no_jury():
     judgements, labels = study(n=10)
     (jury,) = analysed(judgements, labels).juries
     assert "needs" in next(iter(jury.left_out.values()))
     assert isinstance(jury.fitted, Undefined)
 
 
-def test_intervals_hold_the_truth_in_most_of_a_hundred_data_sets():
+def test_intervals_cover_the_truth_in_most_of_a_hundred_data_sets():
     """Errors share a part: r of two judges is its variance over the root of theirs.
 
     The benchmark draws 2,000; of 100 fair intervals 95 hold the truth, give or take 2.2.

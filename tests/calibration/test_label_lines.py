@@ -28,7 +28,7 @@ def write_files(tmp_path, *, odd: float):
     lambda judged, labels: fj.calibrate(judged, labels, label_scale=(1, 5)),
     lambda judged, labels: fj.check(judged, labels, baseline=judged, label_scale=(1, 5)),
 ])  # fmt: skip
-def test_a_label_off_the_scale_names_its_file_and_line(tmp_path, measured):
+def test_label_off_scale_error_names_file_and_line(tmp_path, measured):
     judged, labels = write_files(tmp_path, odd=30)
     with pytest.raises(InputError, match=r"the label 30 by 'ann' of 's' in 'e7'") as raised:
         measured(judged, labels)

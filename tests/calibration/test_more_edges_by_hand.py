@@ -20,7 +20,7 @@ from fairjudge.stats.clustered import clip_interval
 from fairjudge.stats.multiplicity import benjamini_hochberg
 
 
-def test_each_groups_two_gaps_have_their_own_adjusted_p_values():
+def test_both_gaps_of_a_group_have_separate_adjusted_p_values():
     rng = np.random.default_rng(3)
     n = 40
     groups = ["a", "b", "c"] * n
@@ -34,7 +34,7 @@ def test_each_groups_two_gaps_have_their_own_adjusted_p_values():
 
 
 @pytest.mark.parametrize(("freedom", "k"), [(5, 3), (12, 5)])
-def test_ranks_hold_for_all_pairs_at_once(freedom, k):
+def test_ranks_use_simultaneous_intervals(freedom, k):
     """With equal variances the largest |t| over pairs is Tukey's studentized range by root 2."""
     critical = studentized_range.ppf(0.95, k, freedom) / np.sqrt(2)
 
@@ -62,7 +62,7 @@ def replaced(documents, epsilon):
     )
 
 
-def test_differences_without_variance_are_certain_from_two_documents_on():
+def test_constant_differences_are_certain_from_two_documents():
     n = MIN_ITEMS
     two = replaced([place % 2 for place in range(n)], 0.1)
     assert isinstance(two, AlternativeAnnotatorTest)
@@ -71,7 +71,7 @@ def test_differences_without_variance_are_certain_from_two_documents_on():
     assert isinstance(first, Undefined) or not first.passes
 
 
-def test_estimates_cut_to_their_range_keep_their_value_and_those_without_ends_stay():
+def test_clipping_keeps_the_value_and_skips_missing_bounds():
     result = Estimate(value=0.9, low=0.7, high=1.2, level=0.95, n=9, n_excluded=0, method="m")
     cut = clip_interval(result, 0.0, 1.0)
     assert (cut.value, cut.low, cut.high) == (0.9, 0.7, 1.0)

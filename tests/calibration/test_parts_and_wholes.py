@@ -59,7 +59,7 @@ def means(labels: list[Label]) -> dict[tuple[str, str], float]:
     return {key: fmean(map(fmean, items.values())) for key, items in answers.items()}
 
 
-def test_labels_of_answers_meet_judgements_of_whole_summaries():
+def test_answer_labels_match_summary_judgements():
     labels, worth = world()
     rows = judged(worth)
     (joined,) = join(rows, labels)
@@ -76,7 +76,7 @@ def test_labels_of_answers_meet_judgements_of_whole_summaries():
     assert group.rates is None  # a mean over answers is no yes or no
 
 
-def test_a_pair_meets_the_difference_of_the_means_of_its_sides():
+def test_pair_is_compared_with_difference_of_side_means():
     labels, worth = world()
     of = {"aspect": "coverage", "protocol": "pairwise", "judge": "j"}
     rows = [
@@ -102,7 +102,7 @@ def test_a_pair_meets_the_difference_of_the_means_of_its_sides():
     assert by_article.judged == pytest.approx(joined.judged * 2 / 3)
 
 
-def test_judgements_against_articles_meet_labels_of_sentences_as_summaries():
+def test_article_judgements_match_sentence_labels_per_summary():
     rng = np.random.default_rng(5)
     of = {"aspect": "faithfulness", "judge": "j"}
     rows = [
@@ -124,7 +124,7 @@ def test_judgements_against_articles_meet_labels_of_sentences_as_summaries():
     assert len(joined.notes) == 2
 
 
-def test_an_annotator_of_some_parts_counts_in_the_mean_and_has_no_value_of_the_whole():
+def test_annotator_of_some_parts_counts_only_in_part_means():
     at = {"eid": "e", "system": "s", "aspect": "coverage"}
     labels = [
         Label(**at, unit="answer:0.0", annotator="ann", value=1),
@@ -136,7 +136,7 @@ def test_an_annotator_of_some_parts_counts_in_the_mean_and_has_no_value_of_the_w
     assert (joined.annotators, joined.ratings.tolist()) == (("ann",), [[0.5]])
 
 
-def test_a_summary_without_a_sentence_stands_with_the_sentences():
+def test_summary_without_sentences_is_grouped_with_sentences():
     """It was judged and labelled whole, where the others were judged sentence by sentence."""
     of = {"aspect": "faithfulness", "protocol": "binary", "judge": "j", "signature": "x"}
     rows = [
@@ -165,7 +165,7 @@ def test_a_summary_without_a_sentence_stands_with_the_sentences():
     assert joined.human.tolist() == [1, 1, 1, 0]
 
 
-def test_protocols_that_differ_in_unit_are_two_groups_with_calibrators_of_their_own():
+def test_protocols_with_different_units_have_separate_calibrators():
     labels, worth = world(n=60)
     of = {"aspect": "coverage", "protocol": "binary", "judge": "j"}
     rng = np.random.default_rng(1)
@@ -202,7 +202,7 @@ def test_protocols_that_differ_in_unit_are_two_groups_with_calibrators_of_their_
     assert old.n_calibrated == len(whole) + len(parts)
 
 
-def test_the_level_of_summaries_correlates_means_of_parts():
+def test_summary_level_correlation_uses_part_means():
     labels, _ = world()
     rng = np.random.default_rng(8)
     of = {"aspect": "coverage", "protocol": "binary", "judge": "j"}
@@ -225,7 +225,7 @@ def test_the_level_of_summaries_correlates_means_of_parts():
     assert group.agreement["pooled"]["kendall"].n == len(rows)
 
 
-def test_people_of_summhay_against_a_judge_of_words_by_independent_code(shared_data):
+def test_summhay_labels_and_word_judge_match_independent_code(shared_data):
     """A judge that says yes where most of the insight's words stand in the summary."""
     with gzip.open(
         shared_data / "coverage/summhay_conversations.jsonl.gz", "rt", encoding="utf-8"

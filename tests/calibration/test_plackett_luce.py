@@ -46,7 +46,7 @@ def by_scipy(rankings: tuple[str, ...]) -> dict[str, float]:
     return dict(zip(names, best - best.mean(), strict=True))
 
 
-def test_two_systems_have_the_odds_of_their_wins():
+def test_two_systems_have_the_odds_of_their_win_counts():
     result = fitted(*["AB"] * 3, "BA")
     assert strengths(result)["A"] - strengths(result)["B"] == pytest.approx(np.log(3), abs=1e-3)
     assert [system.expected_win_rate.value for system in result.systems] == pytest.approx(
@@ -55,7 +55,7 @@ def test_two_systems_have_the_odds_of_their_wins():
     assert [system.win_rate.value for system in result.systems] == [0.75, 0.25]
 
 
-def test_a_circle_of_three_stands_level():
+def test_cycle_of_three_gives_equal_strengths():
     result = fitted("ABC", "BCA", "CAB")
     assert list(strengths(result).values()) == pytest.approx([0, 0, 0], abs=1e-6)
     assert [system.rank for system in result.systems] == [1, 1, 1]
@@ -69,13 +69,13 @@ def test_a_circle_of_three_stands_level():
         ("AB", "BC", "CA", "AB", "AC", "CB", "BA"),
     ],
 )
-def test_the_fit_is_the_maximum_of_the_likelihood(rankings: tuple[str, ...]):
+def test_fit_maximises_the_likelihood(rankings: tuple[str, ...]):
     """Sets of systems may differ from ranking to ranking."""
     result = strengths(fitted(*rankings))
     assert result == pytest.approx(by_scipy(rankings), abs=2e-3)
 
 
-def test_pairs_alone_give_bradley_terry():
+def test_rankings_of_two_match_bradley_terry():
     pairs = ("AB", "BA", "AB", "BC", "CB", "BC", "AC", "CA", "AC", "AC")
     data = Comparisons(
         wins=np.ones(len(pairs)),
@@ -97,7 +97,7 @@ def draw_rankings(worths: dict[str, float], n: int) -> tuple[str, ...]:
     return tuple("".join(names[place] for place in np.argsort(row)) for row in times)
 
 
-def test_the_truth_lies_in_the_intervals_and_far_systems_are_distinguished():
+def test_intervals_cover_and_distant_systems_are_distinguished():
     truth = {"A": 8.0, "B": 2.0, "C": 1.8, "D": 0.3}
     result = fitted(*draw_rankings(truth, 150), n_resamples=200)
     logs = np.log(list(truth.values()))
@@ -111,7 +111,7 @@ def test_the_truth_lies_in_the_intervals_and_far_systems_are_distinguished():
     assert ranks["B"] == ranks["C"] == (2, 3)
 
 
-def test_whole_documents_are_drawn():
+def test_whole_documents_are_resampled():
     """The same rankings in fewer documents leave wider intervals."""
     rankings = draw_rankings({"A": 3.0, "B": 2.0, "C": 1.0}, 80)
     alone = fitted(*rankings, n_resamples=200)
@@ -125,7 +125,7 @@ def test_whole_documents_are_drawn():
 
 
 @pytest.mark.slow
-def test_intervals_of_strengths_and_ranks_hold():
+def test_intervals_of_strengths_and_ranks_cover():
     """150 data sets of 20 documents, each with strengths of its own, two rankings a document.
 
     Strengths: 95 % within three standard errors, of six that add up to 0, by document (3.2 points);
@@ -144,14 +144,14 @@ def test_a_system_that_never_loses_has_no_interval():
     assert np.isfinite(first.strength.value)
 
 
-def test_few_documents_have_no_interval():
+def test_too_few_documents_have_no_interval():
     result = fitted("AB", "BA", "AB", "AB")
     assert not result.separated
     assert all(system.strength.low is None for system in result.systems)
     assert "fewer than 5 documents" in result.systems[0].strength.method
 
 
-def test_systems_that_never_meet_are_not_ranked():
+def test_uncompared_systems_are_not_ranked():
     assert fitted("AB", "BA", "CD", "DC") == Undefined(
         why="systems fall into 2 sets that are never compared"
     )
@@ -159,6 +159,6 @@ def test_systems_that_never_meet_are_not_ranked():
 
 
 @pytest.mark.parametrize("ranking", ["A", "ABA"])
-def test_what_is_no_ranking_is_refused(ranking: str):
+def test_invalid_ranking_raises(ranking: str):
     with pytest.raises(StatisticsError, match="two or more different systems"):
         fitted("AB", ranking)

@@ -5,7 +5,7 @@ import numpy as np
 from fairjudge.calibration.calibrators import Calibrator, fit_calibrator
 
 
-def test_isotonic_fit_is_the_one_of_isoreg():
+def test_isotonic_fit_matches_isoreg():
     # ?isoreg: isoreg(c(1, 0, 4, 3, 3, 5, 4, 2, 0)) fits 0.5 0.5 3 3 3 3 3 3 3; here each point
     # stands five times, because fewer than 30 labels are refused.
     scores = np.repeat(np.arange(1.0, 10.0), 5)

@@ -55,7 +55,7 @@ def comparisons(strengths, *, position=0.0, tie=-1.0, n_documents=60, seed=0, pe
     )
 
 
-def test_strengths_and_the_effect_of_position_are_those_published():
+def test_strengths_and_position_effect_match_the_publication():
     """Agresti (2002), and R's BradleyTerry2 in its vignette: Baltimore is 0, at home 0.3023."""
     wins, a, b = [], [], []
     for home, games in HOME_GAMES.items():
@@ -87,7 +87,7 @@ def test_strengths_and_the_effect_of_position_are_those_published():
     assert sum(strength.values()) == pytest.approx(0.0, abs=1e-9)
 
 
-def test_with_ties_it_is_the_log_linear_model_that_statsmodels_fits():
+def test_model_with_ties_matches_statsmodels_log_linear_fit():
     """Fienberg and Larntz (1976): Davidson's model is a Poisson regression on the counts of a win,
     a loss and a tie, with an intercept for every pair and place."""
     data = comparisons((0.8, 0.2, -0.3, -0.7), position=0.4, tie=-0.5)
@@ -117,7 +117,7 @@ def test_with_ties_it_is_the_log_linear_model_that_statsmodels_fits():
     assert ours == pytest.approx(theirs, abs=1e-4)
 
 
-def test_planted_strengths_position_and_order_are_found():
+def test_planted_strengths_position_and_order_are_recovered():
     strengths = (1.5, 0.5, -0.5, -1.5)
     ranking = rank_systems(comparisons(strengths, position=0.5, n_documents=150), rng=rng())
     assert [system.system for system in ranking.systems] == ["s0", "s1", "s2", "s3"]
@@ -131,7 +131,7 @@ def test_planted_strengths_position_and_order_are_found():
     assert ranking.position_effect.p_value < 0.001
 
 
-def test_two_systems_are_distinguished_where_the_interval_of_their_strength_leaves_out_0():
+def test_systems_are_distinguished_if_strength_interval_excludes_0():
     """Strengths sum to 0: the difference and its error are twice one's strength and its error."""
     sure = []
     for n_won in range(20, 36):
@@ -152,7 +152,7 @@ def test_two_systems_are_distinguished_where_the_interval_of_their_strength_leav
     assert False in sure
 
 
-def test_a_system_that_is_seldom_judged_has_its_rank_where_it_is_far_below():
+def test_rarely_judged_system_is_ranked_if_far_below():
     """240 judgements of the other two, 24 and 26 of theirs with it, of which it wins 2 each."""
     meetings = [
         ("first", "second", 180, 60, 0),
@@ -166,7 +166,7 @@ def test_a_system_that_is_seldom_judged_has_its_rank_where_it_is_far_below():
 
 
 @pytest.mark.slow
-def test_intervals_of_strengths_places_and_ranks_hold():
+def test_intervals_of_strengths_positions_and_ranks_cover():
     """200 data sets of 20 documents that lean differently, with ties and an effect of position.
 
     95 % within three standard errors (4.6 points); all ranks at once in 95 % or more.
@@ -183,7 +183,7 @@ def test_equal_systems_are_not_distinguished():
     assert ranking.position_effect.p_value > 0.05
 
 
-def test_a_system_that_met_weak_ones_alone_wins_often_and_ranks_low():
+def test_system_with_only_weak_opponents_wins_often_and_ranks_low():
     """A beats B and C half the time each; D beats only the weakest, nine times of ten.
 
     D meets C alone, which loses to all: its win rate is 0.9, A's 0.7; but A beats C more often.
@@ -203,7 +203,7 @@ def test_a_system_that_met_weak_ones_alone_wins_often_and_ranks_low():
     assert by_name["A"].strength.value == pytest.approx(by_name["B"].strength.value, abs=1e-6)
 
 
-def test_two_systems_have_the_share_that_was_won_as_expected_win_rate():
+def test_expected_win_rate_of_two_systems_is_the_share_won():
     """Seven wins, two ties and one loss: (7 + 1) / 10, whatever the model."""
     ranking = rank_systems(played([("x", "y", 7, 1, 2)]), rng=rng())
     assert ranking.systems[0].expected_win_rate.value == pytest.approx(0.8, abs=1e-4)
@@ -211,7 +211,7 @@ def test_two_systems_have_the_share_that_was_won_as_expected_win_rate():
     assert ranking.position_effect == Undefined(why="no judgement has the order of the summaries")
 
 
-def test_a_system_that_always_wins_is_said_to_be_beyond_comparison():
+def test_always_winning_system_is_reported_without_estimate():
     ranking = rank_systems(
         Comparisons(
             wins=np.ones(20),
@@ -229,7 +229,7 @@ def test_a_system_that_always_wins_is_said_to_be_beyond_comparison():
     assert ranking.systems[0].best_rank is None
 
 
-def test_place_and_system_are_not_distinguished_where_the_same_always_stood_first():
+def test_position_and_system_are_confounded_if_one_is_always_first():
     ranking = rank_systems(
         Comparisons(
             wins=np.tile([1.0, 1.0, 0.0], 10),
@@ -246,7 +246,7 @@ def test_place_and_system_are_not_distinguished_where_the_same_always_stood_firs
     assert ranking.systems[0].win_rate.value == pytest.approx(2 / 3)
 
 
-def test_systems_that_never_met_are_not_ranked():
+def test_uncompared_systems_are_not_ranked():
     data = Comparisons(
         wins=np.array([1.0, 0.0]),
         system_a=("a", "c"),
@@ -259,14 +259,14 @@ def test_systems_that_never_met_are_not_ranked():
     )
 
 
-def test_few_documents_give_an_order_without_intervals():
+def test_too_few_documents_give_an_order_without_intervals():
     ranking = rank_systems(comparisons((1.0, -1.0), n_documents=3), rng=rng())
     assert [system.rank for system in ranking.systems] == [1, 2]
     assert {system.strength.low for system in ranking.systems} == {None}
     assert {system.best_rank for system in ranking.systems} == {None}
 
 
-def test_a_system_against_itself_is_refused():
+def test_system_against_itself_raises():
     with pytest.raises(StatisticsError, match="'a' twice"):
         rank_systems(
             Comparisons(
@@ -300,7 +300,7 @@ def davidson(strengths, position, tie):
     return every / every.sum(axis=1, keepdims=True)
 
 
-def test_without_ties_errors_are_those_of_logistic_regression_clustered_by_document():
+def test_errors_without_ties_match_clustered_logistic_regression():
     """statsmodels' logit with errors over documents; one system has strength 0 in it."""
     data = comparisons((0.6, 0.0, -0.6), position=0.4, tie=-40.0, n_documents=25, per_document=6)
     n, names = len(data.wins), ("s0", "s1", "s2")
@@ -352,7 +352,7 @@ def test_without_ties_errors_are_those_of_logistic_regression_clustered_by_docum
         assert first.win_rate.n == met
 
 
-def test_with_ties_errors_are_those_of_the_likelihood_differentiated_by_numbers():
+def test_errors_with_ties_match_numerical_derivatives():
     """Sandwich of Davidson's likelihood: curvature and scores by finite differences."""
     data = comparisons((0.9, 0.1, -1.0), position=0.3, tie=-0.2, n_documents=20, per_document=6)
     places = np.array(
@@ -419,7 +419,7 @@ def played(scores, *, positions=None):
     )
 
 
-def test_ranks_of_three_equal_rounds_hold_by_tukeys_range():
+def test_ranks_of_balanced_rounds_match_tukeys_range():
     """Differences of equal error, all at once: the studentised range over sqrt(2).
 
     Of 3 systems and 74 degrees it is 2.39, where a single difference would need 1.99.
@@ -456,7 +456,7 @@ def test_ranks_of_three_equal_rounds_hold_by_tukeys_range():
         ((0, 0, 9), False), ((8, 1, 0), False),
     ],
 )  # fmt: skip
-def test_a_loss_or_a_tie_holds_systems_together(scores, separated):
+def test_loss_or_tie_connects_systems(scores, separated):
     ranking = rank_systems(played([("x", "y", *scores)]), rng=rng())
     assert ranking.separated == separated
     method = ranking.systems[0].strength.method
@@ -467,7 +467,7 @@ def test_a_loss_or_a_tie_holds_systems_together(scores, separated):
 
 
 @pytest.mark.parametrize(("n_documents", "has"), [(4, False), (5, True)])
-def test_five_documents_are_the_fewest_with_intervals(n_documents, has):
+def test_intervals_need_five_documents(n_documents, has):
     data = comparisons((0.5, -0.5), n_documents=n_documents)
     (first, other) = rank_systems(data, rng=rng()).systems
     assert (first.strength.low is not None) == has
@@ -476,7 +476,7 @@ def test_five_documents_are_the_fewest_with_intervals(n_documents, has):
         assert first.strength.method == "no interval: fewer than 5 documents"
 
 
-def test_place_is_told_from_systems_by_pairs_shown_both_ways_alone():
+def test_position_effect_is_identified_only_by_pairs_in_both_orders():
     """x and z always first, against y: their advantage may be the place's; with x against z too,
     the place shows."""
     two = [("x", "y", 6, 4, 0), ("z", "y", 7, 3, 0)]
@@ -489,7 +489,7 @@ def test_place_is_told_from_systems_by_pairs_shown_both_ways_alone():
     assert isinstance(rank_systems(more, rng=rng()).position_effect.value, float)
 
 
-def test_nothing_compared_is_no_ranking():
+def test_no_comparisons_give_no_ranking():
     assert rank_systems(played([]), rng=rng()) == Undefined(why="no comparisons")
 
 
@@ -498,7 +498,7 @@ def test_nothing_compared_is_no_ranking():
     [("wins", 0.75, "wins must be"), ("wins", 1.5, "wins must be"), ("wins", 2.0, "wins must be"),
      ("positions", 0.5, "positions must be"), ("positions", -2.0, "positions must be")],
 )  # fmt: skip
-def test_values_that_are_no_outcome_or_place_are_refused(name, value, message):
+def test_invalid_outcomes_or_positions_raise(name, value, message):
     by_name = {"wins": [1.0], "positions": [0.0]} | {name: [value]}
     with pytest.raises(StatisticsError, match=message):
         rank_systems(
@@ -513,7 +513,7 @@ def test_values_that_are_no_outcome_or_place_are_refused(name, value, message):
         )
 
 
-def test_of_equally_strong_systems_both_have_the_better_rank_in_order_of_name():
+def test_equally_strong_systems_share_the_rank_and_sort_by_name():
     ranking = rank_systems(played([("b", "a", 5, 5, 0), ("a", "c", 8, 2, 0), ("b", "c", 8, 2, 0)]),
                          rng=rng())  # fmt: skip
     assert [(system.system, system.rank) for system in ranking.systems] == [

@@ -28,7 +28,7 @@ def sample(hits, misses, alarms, refusals, yes, no):
     )
 
 
-def test_rates_are_those_of_the_table():
+def test_rates_match_the_table():
     """40 hits of 50, 45 of 50 rejected: 0.8 and 0.9; 40 of 45 yes and 45 of 55 no are right."""
     first = sample(40, 10, 5, 45, 0, 0)
     rates = error_rates(first.judged, first.human, first.documents)
@@ -40,14 +40,14 @@ def test_rates_are_those_of_the_table():
     assert rates.sensitivity.low < 0.8 < rates.sensitivity.high
 
 
-def test_a_share_is_corrected_by_the_formula_of_rogan_and_gladen():
+def test_share_is_corrected_by_rogan_gladen():
     """Sensitivity 0.8, specificity 0.9, judged 0.38: (0.38 + 0.9 - 1) / (0.8 + 0.9 - 1) = 0.4."""
     share = rogan_gladen(sample(40, 10, 5, 45, 38, 62))
     assert share.value == pytest.approx(0.4)
     assert share.low < 0.4 < share.high
 
 
-def test_with_very_many_items_the_interval_is_that_of_the_delta_method():
+def test_interval_of_very_many_items_matches_the_delta_method():
     """Independent items: V = (p(1-p)/n + s^2 q1(1-q1)/m1 + (1-s)^2 q0(1-q0)/m0) / (q1+q0-1)^2
     (Lee et al. 2025, arXiv:2511.21140, eq. of the variance), times 1.96 to either side."""
     share = rogan_gladen(sample(4000, 1000, 500, 4500, 7600, 12400))
@@ -63,29 +63,29 @@ def test_a_judge_without_observed_errors_still_has_an_interval():
     assert share.high - share.low > 0.15
 
 
-def test_a_judge_hardly_better_than_chance_leaves_all_open():
+def test_near_chance_judge_leaves_all_shares_possible():
     share = rogan_gladen(sample(11, 9, 10, 10, 50, 50))
     assert (share.low, share.high) == (0.0, 1.0)
 
 
-def test_a_judge_that_says_yes_where_people_say_no_corrects_nothing():
+def test_anticorrelated_judge_gives_no_correction():
     share = rogan_gladen(sample(4, 16, 16, 4, 50, 50))
     assert share == Undefined(why="the judge's yes is not more frequent for items labelled yes")
 
 
-def test_few_labels_of_one_kind_correct_nothing():
+def test_too_few_labels_of_one_class_give_no_correction():
     share = rogan_gladen(sample(40, 10, 1, 2, 50, 50))
     assert share == Undefined(why="labels of yes: 50, of no: 3; 5 of each are needed")
 
 
-def test_all_labelled_there_is_nothing_to_correct():
+def test_fully_labelled_items_need_no_correction():
     result = prevalence(sample(40, 10, 5, 45, 0, 0))
     assert result.labelled.value == pytest.approx(0.5)
     assert isinstance(result.corrected, Undefined)
     assert result.n_labelled == 100
 
 
-def test_where_yes_becomes_rarer_the_correction_holds_and_ppi_does_not():
+def test_correction_is_valid_under_prevalence_shift_and_ppi_is_not():
     """Planted: half of the labelled are yes, a fifth of the others; the judge errs alike."""
     rng = np.random.default_rng(3)
     truth = rng.random(400) < 0.5
@@ -120,7 +120,7 @@ def test_rows_of_one_document_widen_the_interval():
     assert wide.high - wide.low > narrow.high - narrow.low
 
 
-def test_answers_other_than_yes_and_no_are_refused():
+def test_nonbinary_answers_raise():
     with pytest.raises(StatisticsError, match="judged must be 0 or 1"):
         Answers(
             judged=np.array([0.5]),
@@ -163,7 +163,7 @@ def shares_within(answers, *, freedom, level=0.95):
 
 
 @pytest.mark.parametrize("level", [0.95, 0.8])
-def test_the_interval_holds_the_shares_that_the_answers_do_not_rule_out(level):
+def test_interval_contains_the_shares_not_rejected_by_the_answers(level):
     """17 answers without a label are fewer than the 40 labels: 16 degrees of freedom."""
     first = sample(18, 2, 3, 17, 8, 9)
     share = rogan_gladen(first, level=level)
@@ -173,7 +173,7 @@ def test_the_interval_holds_the_shares_that_the_answers_do_not_rule_out(level):
     assert (share.n, share.level) == (17, level)
 
 
-def test_documents_with_labelled_and_other_items_count_once():
+def test_documents_with_labelled_and_unlabelled_items_count_once():
     """Ten documents, in each four labelled items and three others: sums over documents."""
     first = sample(18, 2, 3, 17, 12, 18)
     shared = replace(
@@ -185,7 +185,7 @@ def test_documents_with_labelled_and_other_items_count_once():
     assert (share.low, share.high) == pytest.approx(shares_within(shared, freedom=9), abs=2e-4)
 
 
-def test_one_document_of_others_gives_no_interval():
+def test_one_unlabelled_document_gives_no_interval():
     first = sample(18, 2, 3, 17, 12, 18)
     alone = replace(first, rest_documents=("r",) * 30)
     share = rogan_gladen(alone)
@@ -198,7 +198,7 @@ def test_one_document_of_others_gives_no_interval():
 
 
 @pytest.mark.parametrize(("yes", "no", "value"), [(0, 50, 0.0), (50, 0, 1.0)])
-def test_a_share_beyond_the_rates_is_cut_and_stands_in_its_interval(yes, no, value):
+def test_corrected_share_is_clipped_and_inside_its_interval(yes, no, value):
     """No yes at all, where one in ten no is a yes: (0 - 0.1) / 0.7 is below 0."""
     share = rogan_gladen(sample(40, 10, 5, 45, yes, no))
     assert share.value == value
@@ -207,22 +207,22 @@ def test_a_share_beyond_the_rates_is_cut_and_stands_in_its_interval(yes, no, val
 
 
 @pytest.mark.parametrize(("of_yes", "of_no"), [(5, 4), (4, 5)])
-def test_five_labels_of_each_kind_are_enough(of_yes, of_no):
+def test_five_labels_per_class_are_enough(of_yes, of_no):
     assert rogan_gladen(sample(5, 0, 1, 4, 5, 5)).value == pytest.approx((0.5 - 0.2) / 0.8)
     share = rogan_gladen(sample(of_yes, 0, 0, of_no, 5, 5))
     assert share.why == f"labels of yes: {of_yes}, of no: {of_no}; 5 of each are needed"
 
 
-def test_a_judge_that_says_yes_as_often_to_either_corrects_nothing():
+def test_uninformative_judge_gives_no_correction():
     assert isinstance(rogan_gladen(sample(5, 5, 5, 5, 5, 5)), Undefined)
 
 
-def test_without_other_items_nothing_is_corrected():
+def test_no_unlabelled_items_give_no_correction():
     share = rogan_gladen(sample(40, 10, 5, 45, 0, 0))
     assert share == Undefined(why="no items without a label")
 
 
-def test_the_parts_of_a_table_are_counted_by_what_people_say():
+def test_table_rows_are_counted_by_human_label():
     """30 yes of which 20 found, 70 no of which 63: intervals by Wilson over items."""
     first = sample(20, 10, 7, 63, 0, 0)
     rates = error_rates(first.judged, first.human, first.documents, level=0.9)
@@ -242,7 +242,7 @@ def test_the_parts_of_a_table_are_counted_by_what_people_say():
     assert isinstance(error_rates([1.0], [1.0], ["d"]).specificity, Undefined)
 
 
-def test_each_estimate_of_prevalence_is_of_the_items_without_a_label():
+def test_prevalence_estimates_are_for_unlabelled_items():
     """38 of 100 others are a yes to the judge; half of the 100 labels are one."""
     result = prevalence(sample(40, 10, 5, 45, 38, 62), level=0.9)
     assert result.judged.value == pytest.approx(0.38)
@@ -257,7 +257,7 @@ def test_each_estimate_of_prevalence_is_of_the_items_without_a_label():
     assert alone.judged.level == 0.9
 
 
-def test_rates_that_may_be_alike_leave_all_shares_open():
+def test_possibly_equal_rates_leave_all_shares_possible():
     """12 of 20 against 8 of 20: the line through them may be level, so no share is ruled out."""
     share = rogan_gladen(sample(12, 8, 8, 12, 26, 24))
     assert share.value == pytest.approx((0.52 - 0.4) / (0.6 - 0.4))
@@ -265,7 +265,7 @@ def test_rates_that_may_be_alike_leave_all_shares_open():
 
 
 @pytest.mark.parametrize(("flip", "ends"), [(False, "high"), (True, "low")])
-def test_an_interval_of_a_share_ends_at_0_and_1(flip, ends):
+def test_share_interval_is_within_0_and_1(flip, ends):
     first = sample(8, 1, 1, 0, 30, 2)
     if flip:
         first = Answers(judged=1 - first.judged, human=1 - first.human, documents=first.documents,

@@ -35,7 +35,7 @@ def width(means: PpiMean) -> float:
     return means.ppi_plus.high - means.ppi_plus.low
 
 
-def test_labels_that_the_columns_tell_exactly_give_the_mean_of_the_others():
+def test_perfectly_predicted_labels_give_the_unlabelled_mean():
     """With y = 1 + 2 f - 3 x and lambda 1, theta is the mean of the labels that are not there."""
     rng = np.random.default_rng(0)
     x = rng.normal(size=(80, 2))
@@ -51,7 +51,7 @@ def test_labels_that_the_columns_tell_exactly_give_the_mean_of_the_others():
 
 
 @pytest.mark.parametrize("per_document", [1, 3])
-def test_intervals_cover_and_are_narrower_than_by_the_judge_alone(per_document):
+def test_intervals_cover_and_are_narrower_than_with_the_judge_alone(per_document):
     """1,000 data sets: coverage within 3 standard errors (2.1 points) of 95 %.
 
     By the variances, length is half of the label's: the judge alone leaves at least that.
@@ -67,13 +67,13 @@ def test_intervals_cover_and_are_narrower_than_by_the_judge_alone(per_document):
     assert own < 0.8 * plain
 
 
-def test_a_covariate_that_says_nothing_costs_next_to_nothing():
+def test_uninformative_covariate_hardly_widens_the_interval():
     rng = np.random.default_rng(8)
     items = [means_by_length(rng, N, by_length=0.0) for _ in range(400)]
     assert np.mean([width(own) / width(plain) for own, plain in items]) < 1.05
 
 
-def test_a_judge_that_says_nothing_gets_no_weight():
+def test_uninformative_judge_gets_no_weight():
     rng = np.random.default_rng(9)
     covered, tuning = [], []
     for _ in range(400):
@@ -86,7 +86,7 @@ def test_a_judge_that_says_nothing_gets_no_weight():
     assert np.mean(tuning) < 0.2
 
 
-def test_what_a_regression_needs():
+def test_regression_requirements():
     rng = np.random.default_rng(1)
     x = rng.normal(size=(40, 2))
     few = regression(x[:14, 0], x[:14], x[14:], rng=rng)

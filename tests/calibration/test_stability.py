@@ -60,7 +60,7 @@ def test_flips_between_prompts_by_hand():
     assert result.variants == ("p", "q")
 
 
-def test_parts_of_the_variance_are_recovered():
+def test_variance_components_are_recovered():
     """Planted 1.0, 0.5 (levels -s, 0, s: variance s^2), 0.3 and 0.2, of 2.0 in all."""
     result = measure(*judgements(1.0, 0.5, 0.3, 0.2))
     truth = {"item": 0.5, "variant": 0.25, "item_by_variant": 0.15, "repeat": 0.1}
@@ -70,7 +70,7 @@ def test_parts_of_the_variance_are_recovered():
         assert first.value == pytest.approx(share, abs=0.05)
 
 
-def test_one_prompt_has_items_and_repeats_alone():
+def test_one_prompt_has_only_item_and_repeat_variance():
     """Variances 1 and 1: half each; three repeats are worth 2 / (1 + 1/3) = 1.5 items."""
     result = measure(*judgements(1.0, 0.0, 0.0, 1.0, n_variants=1, n_items=900))
     assert result.shares["item"].value == pytest.approx(0.5, abs=0.05)
@@ -82,7 +82,7 @@ def test_one_prompt_has_items_and_repeats_alone():
     assert three.width == pytest.approx(1 / np.sqrt(1.5), abs=0.02)
 
 
-def test_prompts_without_repeats_have_no_part_of_repeats():
+def test_prompts_without_repeats_have_no_repeat_variance():
     result = measure(*judgements(1.0, 0.5, 0.5, 0.0, n_repeats=1))
     assert isinstance(result.flips, Undefined)
     assert isinstance(result.shares["repeat"], Undefined)
@@ -90,7 +90,7 @@ def test_prompts_without_repeats_have_no_part_of_repeats():
     assert result.shares["item"].value == pytest.approx(0.5, abs=0.06)
 
 
-def test_a_judge_that_never_changes_has_no_flips_within_an_interval_above_0():
+def test_stable_judge_has_0_flips_and_a_positive_upper_bound():
     values = np.repeat([1, 2, 3, 4, 5] * 8, 3)
     result = measure(values, np.repeat(np.arange(40), 3).tolist())
     assert result.flips.value == 0.0
@@ -100,7 +100,7 @@ def test_a_judge_that_never_changes_has_no_flips_within_an_interval_above_0():
     assert [item.width for item in result.worth] == [1.0] * 5
 
 
-def test_nothing_judged_twice_tells_nothing():
+def test_items_judged_once_give_no_stability():
     assert measure([1, 2], ["a", "b"]) == Undefined(why="no item was judged more than once")
 
 
@@ -124,7 +124,7 @@ def mean_squares(values):
     ])  # fmt: skip
 
 
-def test_parts_and_the_worth_of_repeats_are_those_of_the_mean_squares():
+def test_variance_components_and_repeat_gain_match_mean_squares():
     """Worth of k repeats: items and both stay, the repeats' variance is divided by k."""
     flat, items, variants, documents = judgements(1.0, 0.5, 0.4, 0.6, n_items=12, n_variants=4)
     parts = mean_squares(flat.reshape(12, 4, 3))
@@ -145,7 +145,7 @@ def test_parts_and_the_worth_of_repeats_are_those_of_the_mean_squares():
     assert {share.n for share in result.shares.values()} == {12}
 
 
-def test_of_one_prompt_unequal_repeats_weigh_by_their_own_number():
+def test_unequal_repeats_of_one_prompt_are_weighted_by_number():
     """Items 0 2, 5, 9 9 12: within 2 + 0 + 6 on 1 + 0 + 2 degrees: 8/3. Means 1, 5, 10, their
     variance 61/3; less 8/3 times the mean of 1/2, 1 and 1/3 (11/18): 61/3 - 44/27."""
     result = measure([0, 2, 5, 9, 9, 12], ["a", "a", "b", "c", "c", "c"])
@@ -168,7 +168,7 @@ def test_shares_have_intervals_over_documents():
     assert wide.high - wide.low > 1.3 * (narrow.high - narrow.low)
 
 
-def test_the_spreads_interval_is_students_of_the_variances():
+def test_interval_of_spread_uses_student_t_on_variances():
     """Variances of six items, each a document of its own: 2, 0, 8, 0.5, 4.5 and 2."""
     pairs = [(1, 3), (2, 2), (1, 5), (3, 4), (2, 5), (4, 2)]
     result = measure(
@@ -184,13 +184,13 @@ def test_the_spreads_interval_is_students_of_the_variances():
     assert result.spread.method.endswith("of the variance")
 
 
-def test_a_spread_that_may_be_none_begins_at_0():
+def test_interval_of_spread_starts_at_0_if_it_may_be_0():
     result = measure([1, 1, 2, 2, 3, 3, 1, 5], ["a", "a", "b", "b", "c", "c", "d", "d"])
     assert result.spread.low == 0.0
     assert result.flips.value == 0.25
 
 
-def test_one_item_under_two_prompts_has_flips_and_no_parts():
+def test_one_item_under_two_prompts_has_no_variance_components():
     result = measure([1, 2], ["a", "a"], ["p", "q"])
     assert result.flips_between_variants.value == 1.0
     assert isinstance(result.flips, Undefined)
@@ -201,7 +201,7 @@ def test_one_item_under_two_prompts_has_flips_and_no_parts():
     assert result.worth == Undefined(why=why)
 
 
-def test_items_without_every_prompt_take_no_part_in_the_parts():
+def test_items_without_every_prompt_are_excluded_from_components():
     """c was judged by p alone: the shares are those of a, b and d."""
     rows = [("a", "p", 1), ("a", "q", 2), ("b", "p", 4), ("b", "q", 6), ("d", "p", 2),
             ("d", "q", 2)]  # fmt: skip
@@ -224,12 +224,12 @@ def test_flips_between_prompts_are_averaged_over_pairs_of_prompts():
     assert result.n == 2
 
 
-def test_alike_judgements_of_all_items_tell_no_worth_of_repeats():
+def test_equal_judgements_give_no_repeat_gain():
     result = measure([3, 3, 3, 3], ["a", "a", "b", "b"])
     assert result.worth == Undefined(why="all judgements are alike")
 
 
-def test_two_prompts_are_enough_for_their_part_of_the_variance():
+def test_two_prompts_are_enough_for_prompt_variance():
     result = measure(*judgements(1.0, 0.5, 0.5, 0.5, n_variants=2))
     assert isinstance(result.shares["variant"], Estimate)
     assert isinstance(result.shares["item_by_variant"], Estimate)

@@ -26,7 +26,7 @@ def noise(rng: np.random.Generator, n: int = 60) -> np.ndarray:
 
 
 @pytest.mark.parametrize("sequence", ["spending", "betting"])
-def test_a_fall_is_seen_and_the_looks_before_it_are_not_worse(sequence):
+def test_drop_is_detected_and_earlier_checks_are_not_worse(sequence):
     rng = np.random.default_rng(0)
     looks = [look(noise(rng)) for _ in range(4)]
     before = watch(looks, margin=0.05, planned=52, sequence=sequence)
@@ -48,7 +48,7 @@ def test_a_fall_is_seen_and_the_looks_before_it_are_not_worse(sequence):
         (-0.3, 0.4, "judge and systems"),
     ],
 )
-def test_anchors_tell_the_judge_from_the_systems(shift, drop, moved):
+def test_anchors_separate_judge_drift_from_system_changes(shift, drop, moved):
     rng = np.random.default_rng(1)
     at_first = look(np.zeros(60), 0.05 * rng.normal(size=60), rng.uniform(0.5, 1.0, size=80))
     moves = shift + 0.05 * rng.normal(size=60)
@@ -57,7 +57,7 @@ def test_anchors_tell_the_judge_from_the_systems(shift, drop, moved):
     assert result.moved == moved
 
 
-def test_few_documents_and_missing_sides_cannot_tell():
+def test_few_documents_or_missing_sides_give_cannot_tell():
     few = watch([look(-np.ones(4))], margin=0.05, planned=52)
     assert few.verdict == "cannot tell"
     assert isinstance(few.systems, Undefined)  # nothing to compare new summaries with
@@ -65,5 +65,5 @@ def test_few_documents_and_missing_sides_cannot_tell():
     assert (empty.verdict, empty.moved) == ("cannot tell", "neither")
 
 
-def test_documents_weigh_alike():
+def test_documents_have_equal_weight():
     assert document_means([1.0, 0.0, 1.0], ["a", "a", "b"]) == {"a": 0.5, "b": 1.0}

@@ -32,7 +32,7 @@ def sample(human, judged, rest, strata, **more) -> PartlyLabelled:
     )
 
 
-def test_strata_count_by_their_shares_of_all_items():
+def test_strata_are_weighted_by_their_share_of_all_items():
     # Ten labelled, five a stratum; of all twenty items a quarter is sport: .75 x 1 + .25 x 3.
     labels = [1, 1, 1, 1, 1, 3, 3, 3, 3, 3]
     strata = ["news"] * 5 + ["sport"] * 5 + ["news"] * 10
@@ -47,7 +47,7 @@ def test_strata_count_by_their_shares_of_all_items():
     assert half == pytest.approx(2.5900319 * np.sqrt(squares), rel=1e-6)
 
 
-def test_a_stratum_with_too_few_labelled_documents_is_not_taken_by_itself():
+def test_stratum_with_too_few_labelled_documents_is_merged():
     strata = ["news"] * 5 + ["sport"] * 2 + ["news"] * 3 + ["chess"] * 10
     estimate = drawn_mean(
         sample([1] * 5 + [3] * 2 + [1] * 3, [0] * 10, [0] * 10, strata), tuning=0.0
@@ -58,14 +58,14 @@ def test_a_stratum_with_too_few_labelled_documents_is_not_taken_by_itself():
     assert estimate.classical.value == pytest.approx(plain.classical.value)
 
 
-def test_one_stratum_is_none():
+def test_single_stratum_is_like_no_strata():
     rng = np.random.default_rng(0)
     values = sample(rng.normal(size=9), rng.normal(size=9), rng.normal(size=30), ["all"] * 39)
     assert drawn_mean(values) == drawn_mean(replace(values, strata=None))
 
 
 @pytest.mark.slow
-def test_post_stratified_means_cover_where_the_labelled_topics_are_not_those_of_all():
+def test_post_stratified_means_cover_with_unbalanced_topics():
     """People labelled one topic far more often than its share: unweighted, the mean is missed."""
     result = few_labels.strata(DATA_SETS)
     without = result.coverage().pop("mean without strata")
@@ -79,7 +79,7 @@ def test_post_stratified_means_cover_where_the_labelled_topics_are_not_those_of_
 
 @pytest.mark.slow
 @pytest.mark.parametrize("n_labels", [60, 120])
-def test_labels_of_single_answers_correct_a_systems_coverage(n_labels):
+def test_answer_labels_correct_system_coverage(n_labels):
     """Both systems' coverage and the difference; the judge alone misses, labels alone are wide."""
     result = few_labels.answers(DATA_SETS, n_labels)
     covered, widths = result.coverage(), result.widths()
@@ -93,7 +93,7 @@ def test_labels_of_single_answers_correct_a_systems_coverage(n_labels):
     assert own < 0.9 * alone
 
 
-def test_estimates_of_answers_take_every_label():
+def test_answer_estimates_use_every_label():
     plain, rich, _ = few_labels.estimates_of_answers(0, 60)
     assert plain.of == "answers"
     assert plain.n_labelled + rich.n_labelled == 60
@@ -151,7 +151,7 @@ def judged(rng, n_documents: int = 300, n_labelled: int = 60, by_topic: bool = F
     return rows, labels, clusters
 
 
-def test_a_regression_takes_the_other_judges_and_is_narrower():
+def test_regression_uses_other_judges_and_is_narrower():
     rng = np.random.default_rng(3)
     rows, labels, _ = judged(rng)
     first, second = figures(rows, labels).groups
@@ -170,21 +170,21 @@ def test_a_regression_takes_the_other_judges_and_is_narrower():
 @pytest.mark.parametrize(
     ("n_labelled", "chosen"), [(10, "ppi_plus"), (20, "ppi_plus"), (40, "regression")]
 )
-def test_counts_alone_choose_what_to_quote(n_labelled, chosen):
+def test_reported_estimator_depends_only_on_counts(n_labelled, chosen):
     rows, labels, _ = judged(np.random.default_rng(4), n_labelled=n_labelled)
     (estimate,) = figures(rows, labels).groups[0].ppi
     assert estimate.chosen == chosen
     assert isinstance(estimate.regression, Undefined if n_labelled < 15 else PpiMean)
 
 
-def test_one_judge_without_covariates_has_no_regression():
+def test_single_judge_without_covariates_has_no_regression():
     rows, labels, _ = judged(np.random.default_rng(4))
     (estimate,) = figures([row for row in rows if row.judge == "first"], labels).groups[0].ppi
     assert estimate.regression is None
     assert estimate.chosen == "ppi_plus"
 
 
-def test_what_was_fitted_on_the_labels_is_no_column():
+def test_fitted_jury_is_not_a_regression_column():
     rows, labels, _ = judged(np.random.default_rng(4))
     fitted = [
         Judgement.model_validate({**row.to_json(), "judge": "jury", "members": {"first": 3}})
@@ -195,7 +195,7 @@ def test_what_was_fitted_on_the_labels_is_no_column():
     assert figures([*firsts, *fitted], labels).groups[0].ppi[0].regression is None
 
 
-def test_strata_of_the_clusters_weigh_and_unknown_ones_are_named():
+def test_cluster_strata_are_weighted_and_unknown_ones_named():
     rows, labels, clusters = judged(np.random.default_rng(5), by_topic=True)
     # Label news alone but for five of sport: sport has a quarter of all documents.
     few = [label for label in labels if int(label.eid[1:]) % 4 or int(label.eid[1:]) < 20]

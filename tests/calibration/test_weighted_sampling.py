@@ -26,7 +26,7 @@ def sample(human, judged, chances, rest, documents=None, rest_documents=None) ->
     )
 
 
-def test_a_mean_by_hand():
+def test_mean_by_hand():
     # Weights 1/0.5 and 1/0.25, normalised: 1/3 and 2/3. Residuals Y - f are 1 and 0, so the
     # correction is 1/3; the judge's mean over all four is (0 + 1 + 1 + 0) / 4 = 1/2.
     estimate = drawn_mean(sample([1, 1], [0, 1], [0.5, 0.25], [1, 0]), tuning=1.0)
@@ -37,7 +37,7 @@ def test_a_mean_by_hand():
     assert estimate.naive.value == pytest.approx(0.5)
 
 
-def test_the_variance_by_hand():
+def test_variance_by_hand():
     # Influences with lambda 1: of each labelled item w (Y - f - 1/3), so 2/9 and -2/9, as the
     # jackknife has them: over 1 - w, so 1/3 and -2/3, times the root of 1 - 1/2; and of each item
     # (f - 1/2) / 4. A t with one degree of freedom (12.7062) as two documents are labelled.
@@ -54,7 +54,7 @@ def test_the_variance_by_hand():
     st.lists(st.tuples(st.floats(0, 1), st.floats(0, 1)), min_size=3, max_size=20),
     st.floats(0.05, 1.0),
 )
-def test_only_the_ratios_of_chances_matter(pairs, factor):
+def test_only_ratios_of_probabilities_matter(pairs, factor):
     human, judged = zip(*pairs, strict=True)
     chances = np.linspace(0.3, 1.0, len(pairs))
     first = drawn_mean(sample(human, judged, chances, [0.2, 0.9]), tuning=0.7)
@@ -65,7 +65,7 @@ def test_only_the_ratios_of_chances_matter(pairs, factor):
     assert two.ppi_plus.low == pytest.approx(first.ppi_plus.low)
 
 
-def test_equal_chances_without_a_judge_are_the_classical_mean():
+def test_equal_probabilities_without_judge_give_the_classical_mean():
     human = [0, 1, 1, 0, 1, 1]
     estimate = drawn_mean(sample(human, [0] * 6, [0.4] * 6, [0] * 4), tuning=0.0)
     assert isinstance(estimate, PpiMean)
@@ -76,7 +76,7 @@ def test_equal_chances_without_a_judge_are_the_classical_mean():
     assert half == pytest.approx(2.5705818 * np.sqrt(8 / 36 * 6 / 5 / 6), rel=1e-6)
 
 
-def test_a_difference_is_that_of_the_means_and_feels_shared_documents():
+def test_difference_matches_means_and_accounts_for_shared_documents():
     first = sample([1, 1, 0, 1], [1, 1, 0, 0], [0.5, 0.5, 1, 1], [1], documents=list("abcd"))
     second = sample([1, 1, 0, 0], [1, 1, 0, 0], [0.5, 0.5, 1, 1], [1], documents=list("abcd"))
     apart = sample([1, 1, 0, 0], [1, 1, 0, 0], [0.5, 0.5, 1, 1], [1], documents=list("efgh"))
@@ -98,16 +98,16 @@ def test_a_difference_is_that_of_the_means_and_feels_shared_documents():
         sample([1, 0], [1, 0], [0.5, 0.5], [1], documents=["same", "same"]),
     ],
 )
-def test_too_little_is_undefined(labelled):
+def test_too_few_labels_are_undefined(labelled):
     assert isinstance(drawn_mean(labelled), Undefined)
 
 
-def test_a_chance_of_nothing_is_refused():
+def test_zero_probability_raises():
     with pytest.raises(StatisticsError, match="probabilities"):
         sample([1, 0], [1, 0], [0.0, 0.5], [])
 
 
-def test_chances_are_all_none_or_undefined():
+def test_incomplete_or_conflicting_probabilities_are_undefined():
     first = frozenset({0.5})
     none: frozenset[float | None] = frozenset({None})
     assert inclusion_probabilities_of("ab", {"a": none, "b": none}) is None
@@ -129,7 +129,7 @@ def labelled(system: str, n: int, value: float, probability: float | None) -> La
     return Label(**row, value=value, probability=probability)
 
 
-def test_calibrate_weighs_by_the_chances_in_the_labels():
+def test_calibrate_weights_by_the_probabilities_in_the_labels():
     judgements = [judged(system, n, n % 2) for system in "ab" for n in range(8)]
     labels = [
         labelled("a", 0, 1, 0.25),
@@ -150,7 +150,7 @@ def test_calibrate_weighs_by_the_chances_in_the_labels():
     assert difference.classical.value == pytest.approx(6 / 7 - 1 / 2)
 
 
-def test_labels_of_which_some_have_no_chance_give_no_mean():
+def test_labels_with_missing_probabilities_give_no_mean():
     judgements = [judged("a", n, n % 2) for n in range(8)]
     labels = [labelled("a", 0, 1, 0.25), labelled("a", 1, 1, None), labelled("a", 2, 0, 0.5)]
     (joined,) = join(judgements, labels)
@@ -161,7 +161,7 @@ def test_labels_of_which_some_have_no_chance_give_no_mean():
 
 
 @pytest.mark.slow
-def test_intervals_of_differences_hold_where_systems_share_documents():
+def test_difference_intervals_cover_if_systems_share_documents():
     """Nominal 95 % over 800 runs: within three standard errors (0.8 % each) of the simulation.
 
     Two systems on 120 shared documents of 6 items; documents shift both systems' answers alike,

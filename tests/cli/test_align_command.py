@@ -66,7 +66,7 @@ def test_a_better_prompt_is_kept_and_can_be_used_at_once(cli, data):
     assert len(data.calls) < n_calls + len(judgements)  # what was asked before is in the cache
 
 
-def test_the_test_is_read_for_the_chosen_one_alone(cli, data):
+def test_test_set_is_read_only_for_the_chosen_candidate(cli, data):
     data.answer = judge(sees=EXAMPLES)
     assert cli(*aligning(data)).code == 0
     record = read_json("aligned/align.json")
@@ -79,7 +79,7 @@ def test_the_test_is_read_for_the_chosen_one_alone(cli, data):
     assert len(examples) >= 2  # were shown, and never judged
 
 
-def test_words_of_people_and_summaries_are_no_part_of_the_prompt(cli, data):
+def test_label_and_summary_texts_are_not_in_the_prompt(cli, data):
     data.answer = judge(sees=EXAMPLES)
     assert cli(*aligning(data, "--try", "examples")).code == 0
     requests = [call for call in data.calls if EXAMPLES in text_of(call)]
@@ -89,7 +89,7 @@ def test_words_of_people_and_summaries_are_no_part_of_the_prompt(cli, data):
         assert "{ {scale}}" in text_of(call)
 
 
-def test_a_second_run_asks_nobody_and_changes_nothing(cli, data):
+def test_second_run_makes_no_calls_and_changes_nothing(cli, data):
     data.answer = judge(sees=EXAMPLES)
     first = cli(*aligning(data, "--json", "one.json"))
     n_calls, record = len(data.calls), Path("aligned/align.json").read_bytes()
@@ -103,7 +103,7 @@ def test_a_second_run_asks_nobody_and_changes_nothing(cli, data):
     assert first_report == second_report
 
 
-def test_no_better_prompt_leaves_the_test_sealed_or_the_old_prompt(cli, data):
+def test_no_better_prompt_keeps_the_test_sealed_or_the_old_prompt(cli, data):
     data.answer = judge(sees=None)  # every prompt says the same
     result = cli(*aligning(data, "--try", "anchors", "--json", "out.json"), code=0)
     report = read_json("out.json")
@@ -122,7 +122,7 @@ def lucky(call: Call) -> Reply:
     return Reply(text=json.dumps({"reasoning": "So.", "verdict": str(verdict)}))
 
 
-def test_luck_on_development_is_not_kept(cli, data):
+def test_chance_gain_on_development_is_not_kept(cli, data):
     data.answer = lucky
     result = cli(*aligning(data, "--json", "out.json"), code=0)
     report = read_json("out.json")
@@ -132,7 +132,7 @@ def test_luck_on_development_is_not_kept(cli, data):
     assert not Path("aligned/kept.toml").exists()
 
 
-def test_a_test_is_opened_again_only_where_asked_and_is_counted(cli, data):
+def test_test_set_is_reopened_only_on_request_and_counted(cli, data):
     data.answer = judge(sees=EXAMPLES)
     assert cli(*aligning(data)).code == 0
     n_calls = len(data.calls)
@@ -147,7 +147,7 @@ def test_a_test_is_opened_again_only_where_asked_and_is_counted(cli, data):
     assert len(record["openings"]) == 2
 
 
-def test_a_record_that_was_changed_by_hand_is_refused(cli, data):
+def test_modified_record_raises(cli, data):
     data.answer = judge(sees=EXAMPLES)
     assert cli(*aligning(data)).code == 0
     path = Path("aligned/align.json")
@@ -159,7 +159,7 @@ def test_a_record_that_was_changed_by_hand_is_refused(cli, data):
     assert "not a record of align" in result.err
 
 
-def test_a_killed_run_goes_on_and_repeats_no_call(data):
+def test_killed_run_resumes_without_repeating_calls(data):
     data.answer = judge(sees=EXAMPLES)
     process = start(*aligning(data, "--concurrency", "2"))
     wait_until(lambda: len(data.calls) > 100)
@@ -172,7 +172,7 @@ def test_a_killed_run_goes_on_and_repeats_no_call(data):
     assert repeated <= 2  # those in flight
 
 
-def test_a_spent_budget_decides_nothing_and_the_next_start_goes_on(cli, data):
+def test_exhausted_budget_chooses_nothing_and_next_run_resumes(cli, data):
     data.answer = judge(sees=EXAMPLES)
     result = cli(*aligning(data, "--max-calls", "60"), code=1)
     assert "no candidate was chosen" in result.err
@@ -201,7 +201,7 @@ def parts() -> dict[str, tuple[str, ...]]:
     return split_documents([f"event{n}" for n in range(N_DOCUMENTS)], seed=0)
 
 
-def test_items_without_a_score_are_counted_and_never_0(cli, data):
+def test_unscored_items_are_counted_and_never_0(cli, data):
     data.answer = silent_at(dict.fromkeys(parts()["test"], 3))
     result = cli(*aligning(data, "--try", "examples", "--json", "out.json"), code=0)
     report = read_json("out.json")
@@ -213,21 +213,21 @@ def test_items_without_a_score_are_counted_and_never_0(cli, data):
     assert "more of the test unscored" in " ".join(result.out.split())
 
 
-def test_a_candidate_that_is_silent_on_development_opens_no_test(cli, data):
+def test_candidate_without_development_scores_opens_no_test(cli, data):
     data.answer = silent_at(dict.fromkeys(parts()["development"], 1))
     result = cli(*aligning(data, "--try", "examples"), code=0)
     assert "cannot be calibrated: 0 labelled items" in " ".join(result.out.split())
     assert not Path("aligned/align.json").exists()
 
 
-def test_too_few_documents_are_an_error_that_says_how_many(cli, server):
+def test_too_few_documents_error_reports_the_required_number(cli, server):
     write_data(24)
     result = cli(*aligning(server), code=1)
     assert "24 labelled documents: align needs 25 or more" in result.err
     assert server.calls == []
 
 
-def test_a_plan_asks_nobody_and_counts_what_will_be_asked(cli, data):
+def test_plan_makes_no_calls_and_counts_future_calls(cli, data):
     data.answer = judge(sees=EXAMPLES)
     cli(*aligning(data, "--plan", "--json", "plan.json"), code=0)
     assert data.calls == []
@@ -237,7 +237,7 @@ def test_a_plan_asks_nobody_and_counts_what_will_be_asked(cli, data):
     assert planned["calls"] == len(data.calls)
 
 
-def test_yes_and_no_on_references_have_error_rates_and_show_what_was_asked(cli, data):
+def test_binary_answers_on_references_have_error_rates(cli, data):
     clusters, labels = (read_rows(f"{name}.jsonl") for name in ("clusters", "labels"))
     for cluster in clusters:
         answers = [[{"aid": f"{cluster['eid']}a", "answer": "The cracks."}]]
@@ -292,7 +292,7 @@ def test_the_page_shows_what_the_command_prints(cli, data):
     assert block == value
 
 
-def test_the_local_model_reads_no_prompt(cli, data):
+def test_local_model_has_no_prompt_to_align(cli, data):
     inputs = aligning(data)[: -len(("--backend", "openai:stub-model", "--base-url", data.v1))]
     result = cli(*inputs, code=1)
     assert "pass one with --backend" in result.err

@@ -87,7 +87,7 @@ def test_a_better_prompt_for_pairs_is_kept_and_can_be_used_at_once(cli, data):
     assert all(row["value"] == lead(row) for row in judgements)
 
 
-def test_examples_are_pairs_as_people_saw_them_with_their_answers(cli, data):
+def test_examples_are_pairs_in_annotator_order_with_answers(cli, data):
     data.answer = pair_judge(sees=DECIDED)
     cli(*aligning(data, "--try", "examples", "--json", "out.json"), code=0)
     assert read_json("out.json")["kept"]
@@ -105,7 +105,7 @@ def test_examples_are_pairs_as_people_saw_them_with_their_answers(cli, data):
         assert systems[place[0] == "second"] == place[-1].rstrip(".")
 
 
-def test_a_second_run_asks_nobody_and_other_groups_open_nothing(cli, data):
+def test_second_run_makes_no_calls_and_other_groups_open_no_test(cli, data):
     data.answer = pair_judge(sees=BETTER_LINE)
     with_attributes()
     assert cli(*aligning(data, "--json", "one.json")).code == 0
@@ -127,7 +127,7 @@ def test_a_second_run_asks_nobody_and_other_groups_open_nothing(cli, data):
     ]
 
 
-def test_luck_is_not_kept_and_the_seal_holds(cli, data):
+def test_chance_gain_is_not_kept_and_test_stays_sealed(cli, data):
     def by_luck(call: Call) -> Reply:
         text = text_of(call)
         if '"sets"' in text:
@@ -144,7 +144,7 @@ def test_luck_is_not_kept_and_the_seal_holds(cli, data):
     assert "--reopen" in refused.err
 
 
-def test_one_order_without_a_verdict_is_no_score_and_never_a_tie(cli, data):
+def test_pair_with_one_unscored_order_is_unscored_not_a_tie(cli, data):
     test = split_documents([f"event{n}" for n in range(N_DOCUMENTS)], seed=0)["test"]
 
     def silent(call: Call) -> Reply:
@@ -167,7 +167,7 @@ def test_one_order_without_a_verdict_is_no_score_and_never_a_tie(cli, data):
     assert not report["kept"]
 
 
-def test_an_old_prompt_that_goes_by_place_alone_agrees_with_nobody_and_is_replaced(cli, data):
+def test_position_only_prompt_has_zero_agreement_and_is_replaced(cli, data):
     def first(call: Call) -> Reply:
         text = text_of(call)
         if BETTER_LINE in text or '"sets"' in text:
@@ -182,7 +182,7 @@ def test_an_old_prompt_that_goes_by_place_alone_agrees_with_nobody_and_is_replac
     assert report["audits"]["position"]["old"]["first"]["value"] == 1.0
 
 
-def test_a_plan_counts_what_will_be_asked(cli, data):
+def test_plan_counts_future_calls(cli, data):
     data.answer = pair_judge(sees=BETTER_LINE)
     cli(*aligning(data, "--plan", "--json", "plan.json"), code=0)
     assert data.calls == []
@@ -200,14 +200,14 @@ def test_a_plan_counts_what_will_be_asked(cli, data):
         (("--attribute", "party"), "no article has attribute 'party'"),
     ],
 )
-def test_what_does_not_fit_is_refused_before_a_call(cli, data, more, message):
+def test_incompatible_options_raise_before_any_call(cli, data, more, message):
     result = cli(*aligning(data, *more))
     assert result.code != 0
     assert message in " ".join(result.err.split())
     assert data.calls == []
 
 
-def test_ratings_of_both_summaries_tell_preferences_where_no_pair_is_labelled(cli, server):
+def test_preferences_derive_from_ratings_if_no_pair_is_labelled(cli, server):
     write_data()
     server.answer = pair_judge(sees=DECIDED)
     cli(*aligning(server, "--try", "examples", "--json", "out.json"), code=0)
@@ -216,7 +216,7 @@ def test_ratings_of_both_summaries_tell_preferences_where_no_pair_is_labelled(cl
     assert data["parts"]["test"]["items"] == 36
 
 
-def test_ratings_are_audited_by_attribute_too(cli, server):
+def test_ratings_are_also_audited_by_attribute(cli, server):
     from align_study import EXAMPLES, judge
 
     write_data()

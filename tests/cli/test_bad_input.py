@@ -58,12 +58,12 @@ def test_bad_clusters(cli, server, content, parts):
     assert not Path("refs.jsonl").exists()
 
 
-def test_a_file_that_is_not_there(cli, server):
+def test_missing_file(cli, server):
     result = cli(*building(server))
     assert (result.code, only_message(result)) == (1, "clusters.jsonl: no such file")
 
 
-def test_one_cluster_among_others_that_cannot_be_built_is_named_and_counted(cli, server):
+def test_unbuildable_cluster_is_named_and_counted(cli, server):
     write_jsonl(Path("clusters.jsonl"), [cluster("good"), cluster("lonely", 1), EMPTY])
     result = cli(*building(server))
     # two of three clusters without a reference: more than 5 %
@@ -92,13 +92,13 @@ def test_bad_summaries(cli, server, references, row, parts):
     assert server.calls == []
 
 
-def test_plain_clusters_where_questions_are_needed(cli, server, summaries):
+def test_clusters_without_required_questions(cli, server, summaries):
     write_jsonl(Path("references.jsonl"), [cluster()])
     result = cli(*judging(server), code=1)
     assert "references.jsonl:1: field 'question_answers'" in only_message(result)
 
 
-def test_references_without_any_question(cli, server, summaries):
+def test_references_without_questions(cli, server, summaries):
     write_jsonl(Path("references.jsonl"), [reference() | {"question_answers": []}])
     result = cli(*judging(server), code=1)
     assert "references.jsonl: nothing to judge: no cluster with a summary has q" in only_message(
@@ -106,7 +106,7 @@ def test_references_without_any_question(cli, server, summaries):
     )
 
 
-def test_pairwise_with_one_system(cli, server, references):
+def test_pairwise_needs_two_systems(cli, server, references):
     write_jsonl(Path("summaries.jsonl"), [summary("only")])
     result = cli(*judging(server), "--protocol", "pairwise", code=1)
     assert "two systems' summaries of one cluster" in only_message(result)
@@ -128,7 +128,7 @@ def test_articles_without_content_cannot_be_judged_against(cli, server, summarie
         ("replay:nowhere.jsonl", ["nowhere.jsonl: "]),
     ],
 )
-def test_backends_that_cannot_be_used(cli, references, summaries, backend, parts):
+def test_unusable_backends(cli, references, summaries, backend, parts):
     inputs = ("--references", references, "--summaries", summaries)
     options = ("--aspect", "coverage", "--protocol", "likert")
     result = cli("judge", *inputs, *options, "--backend", backend, "-o", "judgements.jsonl", code=1)
@@ -138,7 +138,7 @@ def test_backends_that_cannot_be_used(cli, references, summaries, backend, parts
 
 
 @pytest.mark.parametrize("url", ["localhost:8000", "ftp://host/v1", "http://u:p@host/v1"])
-def test_a_base_url_that_is_none(cli, references, summaries, server, url):
+def test_invalid_base_url(cli, references, summaries, server, url):
     result = cli(*judging(server), "--base-url", url, code=1)
     assert "base URL" in only_message(result)
 
@@ -152,21 +152,19 @@ def test_a_base_url_that_is_none(cli, references, summaries, server, url):
         ("out.csv", "out.csv: records are written as .json or .jsonl"),
     ],
 )
-def test_outputs_that_cannot_be_written(cli, references, summaries, server, output, part):
+def test_unwritable_outputs(cli, references, summaries, server, output, part):
     result = cli(*judging(server), "-o", output, code=1)
     assert part in only_message(result)
     assert server.calls == []
 
 
-def test_a_report_that_cannot_be_written_is_refused_before_any_call(
-    cli, references, summaries, server
-):
+def test_unwritable_report_raises_before_any_call(cli, references, summaries, server):
     result = cli(*judging(server), "--json", "missing/report.json", code=1)
     assert "missing/report.json: the folder for this report does not exist" in only_message(result)
     assert server.calls == []
 
 
-def test_a_cache_folder_that_is_a_file(cli, references, summaries, server):
+def test_cache_folder_that_is_a_file(cli, references, summaries, server):
     Path("taken").write_text("x")
     result = cli(*judging(server), "--cache", "taken", code=1)
     assert "taken" in only_message(result)
@@ -187,7 +185,7 @@ def test_a_cache_folder_that_is_a_file(cli, references, summaries, server):
         ("--scale", b"name = 3", "mine: field 'levels'"),
     ],
 )
-def test_own_prompts_and_scales_that_cannot_be_read(
+def test_unreadable_custom_prompts_and_scales(
     cli, references, summaries, server, option, file, part
 ):
     if file is not None:
@@ -201,7 +199,7 @@ def test_a_custom_aspect_needs_a_criterion(cli, references, summaries, server):
     assert "no built-in aspect 'tone'" in only_message(result)
 
 
-def test_what_the_local_backend_cannot_do_is_said(cli, clusters, references, summaries):
+def test_unsupported_aspects_of_local_backend_raise(cli, clusters, references, summaries):
     inputs = ("--references", references, "--summaries", summaries, "-o", "out.jsonl")
     assert "needs an LLM" in only_message(
         cli("build", clusters, "-o", "refs.jsonl", "--consolidation", "llm")
@@ -227,13 +225,13 @@ def test_what_the_local_backend_cannot_do_is_said(cli, clusters, references, sum
         (["judge", "--protocol", "stars"], "'stars' is not one of"),
     ],
 )
-def test_usage_errors_end_with_2_and_say_what_was_meant(cli, args, part):
+def test_usage_errors_exit_with_2_and_suggest_a_correction(cli, args, part):
     result = cli(*args, code=2)
     assert result.out == ""
     assert part in result.err
 
 
-def test_skip_bad_counts_and_lists_what_it_left_out(cli, server, references):
+def test_skip_bad_counts_and_lists_skipped_rows(cli, server, references):
     rows = [summary("a"), {"eid": "bridge"}, summary("b"), summary("a")]
     write_jsonl(Path("summaries.jsonl"), rows)
     result = cli(*judging(server), "--skip-bad", "-o", "-", code=0)
@@ -247,7 +245,7 @@ def test_skip_bad_counts_and_lists_what_it_left_out(cli, server, references):
     ]
 
 
-def test_skip_bad_with_nothing_good(cli, server):
+def test_skip_bad_without_valid_rows_fails(cli, server):
     write_jsonl(Path("clusters.jsonl"), [{}, {}])
     result = cli(*building(server), "--skip-bad", code=1)
     assert "holds no clusters; the first of 2 bad lines is 1" in only_message(result)
@@ -274,7 +272,7 @@ def test_bom_crlf_nul_and_lone_surrogates_are_read(cli, server, summaries):
     )
 
 
-def test_an_attribute_that_no_article_has(cli, clusters, server):
+def test_attribute_missing_from_all_articles(cli, clusters, server):
     result = cli(
         "summarize", clusters, "-o", "s.jsonl", *openai(server), "--fair", "leaning", code=1
     )
@@ -283,14 +281,14 @@ def test_an_attribute_that_no_article_has(cli, clusters, server):
     assert server.calls == []
 
 
-def test_a_first_cluster_of_one_article_does_not_end_the_build(cli, server):
+def test_single_article_first_cluster_does_not_stop_the_build(cli, server):
     write_jsonl(Path("clusters.jsonl"), [cluster("lonely", 1), cluster("good")])
     cli(*building(server), "--max-unscored", "0.6", code=0)
     rows = [json.loads(line) for line in Path("refs.jsonl").read_text().splitlines()]
     assert [len(row["question_answers"]) > 0 for row in rows] == [False, True]
 
 
-def test_skipped_lines_are_counted_by_reason_with_the_first_places(cli):
+def test_skipped_lines_are_counted_by_reason_with_first_line_numbers(cli):
     good = {"eid": "e", "system": "a", "aspect": "coverage", "protocol": "likert", "judge": "m",
             "value": 3, "signature": "s"}  # fmt: skip
     rows = [json.dumps(row) for row in [*[{"eid": "e"}] * 5, good]]

@@ -37,7 +37,7 @@ def files(tmp_path):
     return tmp_path, *paths
 
 
-def test_json_holds_what_the_table_shows(files):
+def test_json_contains_the_table_values(files):
     folder, judgements, labels = files
     arguments = ("calibrate", judgements, "--labels", labels, "--resamples", 200)
     result = invoke(*arguments, "--json", folder / "out.json")
@@ -55,7 +55,7 @@ def test_json_holds_what_the_table_shows(files):
     assert json.loads(printed.stdout)["groups"] == report["groups"]
 
 
-def test_what_is_saved_is_applied(files):
+def test_saved_calibrator_is_applied(files):
     folder, judgements, labels = files
     saved = invoke(
         "calibrate", judgements, "--labels", labels, "--resamples", 100,
@@ -74,7 +74,7 @@ def test_what_is_saved_is_applied(files):
     assert means[1] < means[0] - 0.4
 
 
-def test_too_few_labels_cannot_be_saved_and_say_why(files):
+def test_calibrator_from_too_few_labels_is_not_saved(files):
     folder, judgements, labels = files
     few = folder / "few.jsonl"
     few.write_text("".join(labels.read_text("utf-8").splitlines(keepends=True)[:15]), "utf-8")
@@ -84,7 +84,7 @@ def test_too_few_labels_cannot_be_saved_and_say_why(files):
     assert not (folder / "c.json").exists()
 
 
-def test_unscored_items_beyond_the_limit_end_with_3(files):
+def test_unscored_items_beyond_the_limit_exit_with_3(files):
     _, judgements, labels = files
     result = invoke(
         "calibrate", judgements, "--labels", labels, "--resamples", 100, "--max-unscored", 0.001
@@ -106,7 +106,7 @@ def test_bad_files_are_named(files):
         assert "bad.json" in str(result.exception)
 
 
-def test_one_page_holds_tables_and_plots(files):
+def test_page_contains_tables_and_plots(files):
     pytest.importorskip("matplotlib", reason="needs the extra [plots]")
     folder, judgements, labels = files
     page = folder / "page.html"
@@ -119,21 +119,21 @@ def test_one_page_holds_tables_and_plots(files):
     assert "j, coverage, likert" in text
 
 
-def test_support_needs_what_it_compares(files):
+def test_support_needs_sources_to_compare(files):
     _, judgements, labels = files
     result = invoke("calibrate", judgements, "--labels", labels, "--support")
     assert result.exit_code == 2
     assert "--clusters" in result.output
 
 
-def test_a_family_needs_a_name_and_a_pattern(files):
+def test_family_option_needs_a_name_and_a_pattern(files):
     _, judgements, labels = files
     result = invoke("calibrate", judgements, "--labels", labels, "--family", "gpt*")
     assert result.exit_code == 2
     assert "NAME=PATTERN" in result.output
 
 
-def test_what_a_judge_may_be_used_for_is_said_first_and_last(files):
+def test_decision_is_printed_first_and_last(files):
     folder, judgements, labels = files
     rng = np.random.default_rng(1)
     rows = [json.loads(line) for line in judgements.read_text("utf-8").splitlines()[:-1]]

@@ -44,7 +44,7 @@ def files() -> tuple[object, ...]:
     return ("calibrate", "cascade", *inputs, "-o", "thresholds.json", "--json", "report.json")
 
 
-def test_what_the_ends_save_is_said_beside_what_it_costs(cli, files):
+def test_saved_calls_are_reported_with_added_error(cli, files):
     """Two labels of five are at an end: 40 % of the calls, and nothing is lost."""
     result = cli(*files, "--tolerance", "0", "--agreement-tolerance", "0", code=0)
     report = read_json("report.json")
@@ -59,7 +59,7 @@ def test_what_the_ends_save_is_said_beside_what_it_costs(cli, files):
     assert "loss in Kendall's tau-b:" in text
 
 
-def test_more_may_be_saved_where_more_may_be_lost(cli, files):
+def test_higher_tolerance_saves_more(cli, files):
     assert cli(*files, "--tolerance", "1", "--agreement-tolerance", "1").code == 0
     report = read_json("report.json")
     assert report["saved"]["value"] == pytest.approx(100.0)
@@ -68,7 +68,7 @@ def test_more_may_be_saved_where_more_may_be_lost(cli, files):
     assert report["agreement_lost"]["value"] > 0.05
 
 
-def test_files_that_do_not_fit_together_are_named(cli, files):
+def test_mismatched_files_are_named(cli, files):
     few = [judgement(n, "local", 3.0) for n in range(8)]
     write_jsonl(Path("local.jsonl"), few)
     result = cli(*files, code=1)
@@ -109,7 +109,7 @@ def promised() -> tuple[object, ...]:
     )
 
 
-def test_a_promise_keeps_what_both_orders_agree_on(cli, promised):
+def test_guarantee_accepts_only_order_consistent_answers(cli, promised):
     result = cli(
         *promised, "--guarantee", "0.9", "--json", "out.json", "--ask", "ask.jsonl", code=0
     )
@@ -123,12 +123,12 @@ def test_a_promise_keeps_what_both_orders_agree_on(cli, promised):
     assert "agree with humans at least 90 %" in result.out
 
 
-def test_too_few_labels_promise_nothing(cli, promised):
+def test_too_few_labels_give_no_guarantee(cli, promised):
     lines = Path("people.jsonl").read_text().splitlines()[:20]
     Path("people.jsonl").write_text("\n".join(lines) + "\n")
     result = cli(*promised, "--guarantee", "0.9", code=1)
     assert "39 are needed even if all agree" in result.err
 
 
-def test_without_a_guarantee_the_costly_judge_is_needed(cli, promised):
+def test_costly_judge_is_required_without_a_guarantee(cli, promised):
     assert cli(*promised).code == 2

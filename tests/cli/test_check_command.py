@@ -33,7 +33,7 @@ def check(cli, new: str, *more: str):
     return cli("check", new, "--baseline", "old.jsonl", "--labels", "labels.jsonl", *more)
 
 
-def test_a_worse_judge_ends_with_4_and_the_same_with_0(cli):
+def test_worse_judge_exits_with_4_and_equal_judge_with_0(cli):
     write_anchors()
     result = check(cli, "wrong.jsonl", "--json", "out.json")
     assert result.code == 4, result.err
@@ -46,14 +46,14 @@ def test_a_worse_judge_ends_with_4_and_the_same_with_0(cli):
     assert "Same. It agrees with human labels as before" in result.out
 
 
-def test_anchors_that_lost_their_score_are_counted_and_end_with_3(cli):
+def test_newly_unscored_anchors_are_counted_and_exit_with_3(cli):
     write_anchors()
     result = check(cli, "silent.jsonl")
     assert result.code == 3
     assert "20 of 60 anchors (33.3 %) without a score after." in result.out
 
 
-def test_few_anchors_cannot_tell_and_fail_where_asked_to(cli):
+def test_few_anchors_give_cannot_tell_and_fail_on_request(cli):
     write_anchors(4)
     lax = check(cli, "wrong.jsonl")
     assert lax.code == 0
@@ -68,7 +68,7 @@ def test_few_anchors_cannot_tell_and_fail_where_asked_to(cli):
     assert "Failed by --strict: cannot tell whether agreement" in " ".join(result.out.split())
 
 
-def test_a_saved_baseline_has_no_texts_and_checks_the_same(cli):
+def test_saved_baseline_has_no_texts_and_gives_equal_results(cli):
     write_anchors()
     assert check(cli, "wrong.jsonl", "--save", "next.jsonl").code == 4
     assert "secret words" not in Path("next.jsonl").read_text()
@@ -78,7 +78,7 @@ def test_a_saved_baseline_has_no_texts_and_checks_the_same(cli):
     assert "Better." in result.out
 
 
-def test_nothing_in_common_is_an_error_that_says_what_each_has(cli):
+def test_disjoint_runs_raise_an_error_listing_both(cli):
     write_anchors()
     pair = {"system": None, "system_a": "x", "system_b": "y", "order": "ab"}
     write_jsonl(
@@ -90,7 +90,7 @@ def test_nothing_in_common_is_an_error_that_says_what_each_has(cli):
     assert "coverage by pairwise" in result.err
 
 
-def test_the_fixture_fails_with_the_table(cli):
+def test_pytest_fixture_fails_with_the_table(cli):
     write_anchors()
     Path("conftest.py").write_text(
         'pytest_plugins = ["fairjudge.pytest_plugin"]\n', encoding="utf-8"
@@ -142,7 +142,7 @@ GOOD = [min(5, max(1, label + (-1, 0, 0, 1)[i % 4])) for i, label in enumerate(P
     ids=["constant", "nearly constant"],
 )
 @pytest.mark.parametrize("since", [(), ("--since", "looks.jsonl")], ids=["once", "watched"])
-def test_a_judge_with_one_score_fails_whatever_it_was(cli, old, new, reason, since):
+def test_constant_judge_fails_for_any_score(cli, old, new, reason, since):
     write_ratings(labels=PEOPLE, old=old, new=new)
     result = check(cli, "new.jsonl", "--json", "out.json", *since)
     text = " ".join(result.out.split())
@@ -155,7 +155,7 @@ def test_a_judge_with_one_score_fails_whatever_it_was(cli, old, new, reason, sin
     assert group["agreement"]["low"] <= group["agreement"]["value"] <= group["agreement"]["high"]
 
 
-def test_the_same_label_for_all_anchors_is_no_fault_of_the_judge(cli):
+def test_constant_labels_do_not_fail_the_judge(cli):
     write_ratings(labels=[3] * 36, old=GOOD, new=[4] * 36)
     result = check(cli, "new.jsonl", "--label-scale", "1-5")
     text = " ".join(result.out.split())
@@ -164,7 +164,7 @@ def test_the_same_label_for_all_anchors_is_no_fault_of_the_judge(cli):
     assert "people gave one label to all 36 anchors" in text
 
 
-def test_a_judge_that_says_yes_to_all_fails_though_most_labels_are_yes(cli):
+def test_always_yes_judge_fails_even_if_most_labels_are_yes(cli):
     """The share of the same answer falls by a thirtieth only, which the margin would allow."""
     of = [OF | {"eid": f"e{i:02}"} for i in range(60)]
     labels = [row | {"annotator": "ann", "value": int(i > 1)} for i, row in enumerate(of)]
@@ -176,7 +176,7 @@ def test_a_judge_that_says_yes_to_all_fails_though_most_labels_are_yes(cli):
     assert "the judge gave one score to all 60 anchors" in " ".join(result.out.split())
 
 
-def test_a_change_of_values_is_no_change_of_agreement(cli):
+def test_changed_values_need_not_change_agreement(cli):
     """Two of three values are one higher: that is seen, and whether agreement fell is not."""
     raised = [min(5, value + (i % 3 > 0)) for i, value in enumerate(GOOD)]
     write_ratings(labels=PEOPLE, old=GOOD, new=raised)

@@ -21,7 +21,7 @@ def judging(tmp_path: Path) -> tuple[object, ...]:
     return ("--references", references, "--summaries", data, "--aspect", "coverage")
 
 
-def test_one_call_a_summary_names_whom_each_system_leaves_out(
+def test_one_call_per_summary_lists_omitted_sources(
     judging: tuple[object, ...], server: StubServer
 ) -> None:
     options = ("--preset", "recommended", "--derive", "likert", "--derive", "pairwise")
@@ -56,7 +56,7 @@ def test_one_call_a_summary_names_whom_each_system_leaves_out(
     assert len(server.calls) == 5
 
 
-def test_what_was_paid_is_not_paid_again(judging: tuple[object, ...], server: StubServer) -> None:
+def test_finished_calls_are_not_repeated(judging: tuple[object, ...], server: StubServer) -> None:
     command = ("judge", *judging, "--protocol", "checklist", "-o", "j.jsonl", *openai(server))
     stopped = invoke(*command, "--max-calls", 2)
     assert stopped.exit_code == 3
@@ -73,7 +73,7 @@ def test_what_was_paid_is_not_paid_again(judging: tuple[object, ...], server: St
         (("--reference-unit", "qa_pair"), "requires coverage against all QA pairs"),
     ],
 )
-def test_what_a_checklist_cannot_do_is_refused(
+def test_unsupported_checklist_options_raise(
     judging: tuple[object, ...], server: StubServer, options: tuple[object, ...], why: str
 ) -> None:
     words = ("--protocol", "checklist", *options)
@@ -90,9 +90,7 @@ def test_derive_needs_checklists(judging: tuple[object, ...], server: StubServer
     assert "--derive" in str(result.exception)
 
 
-def test_the_plan_counts_one_call_a_summary(
-    judging: tuple[object, ...], server: StubServer
-) -> None:
+def test_plan_counts_one_call_per_summary(judging: tuple[object, ...], server: StubServer) -> None:
     result = invoke(
         "batch",
         "plan",

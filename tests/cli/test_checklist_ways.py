@@ -73,7 +73,7 @@ def at_once(cli, server, *options: object) -> Done:
 
 @pytest.mark.parametrize("stored", [False, True], ids=["folder", "store"])
 @pytest.mark.parametrize("way", [at_once, in_pieces, by_batch])
-def test_every_way_gives_the_same_rows_for_one_call_a_summary(cli, server, request, way, stored):
+def test_every_mode_gives_equal_rows_with_one_call_per_summary(cli, server, request, way, stored):
     where = ("--store", request.getfixturevalue("store_url"), "--run", "named") if stored else ()
     result = way(cli, server, *where)
     assert result.code == 0, result.err
@@ -91,7 +91,7 @@ def test_every_way_gives_the_same_rows_for_one_call_a_summary(cli, server, reque
     assert [row["value"] for row in read_rows("j.jsonl")] == [0.5] * N
 
 
-def test_each_member_of_a_jury_keeps_its_list(cli, server):
+def test_each_jury_member_keeps_its_checklist(cli, server):
     server.answer = lambda call: (
         Reply(text=None, refusal="no") if call.body["model"] == "shy" else journalist(call)
     )
@@ -111,7 +111,7 @@ def test_each_member_of_a_jury_keeps_its_list(cli, server):
     assert judges == {row["judge"] for row in rows}
 
 
-def test_a_cascade_asks_where_the_scorer_is_unsure_and_every_row_is_a_list(cli, server):
+def test_cascade_escalates_uncertain_items_and_every_row_has_a_checklist(cli, server):
     cli("judge", *ASKED, "-o", "local.jsonl", code=0)
     values = sorted(row["value"] for row in read_rows("local.jsonl"))
     Path("thresholds.json").write_text(json.dumps({"low": -1, "high": values[-1]}))
@@ -125,7 +125,7 @@ def test_a_cascade_asks_where_the_scorer_is_unsure_and_every_row_is_a_list(cli, 
     assert {row["judge"] for row in rows if row["routed"] == "local"} == {rows[0]["judge"]}
 
 
-def test_a_scorer_fills_in_a_list_where_the_model_gives_none(cli, server):
+def test_fallback_scorer_fills_in_missing_checklists(cli, server):
     server.answer = lambda call: (
         Reply(text=None, refusal="no") if "s1 says" in text_of(call) else journalist(call)
     )
@@ -156,7 +156,7 @@ def test_a_scorer_fills_in_a_list_where_the_model_gives_none(cli, server):
     ],
 )
 @pytest.mark.parametrize("command", ["judge", "batch plan"])
-def test_what_a_checklist_cannot_do_is_refused_before_any_call(cli, server, command, options, why):
+def test_unsupported_checklist_options_raise_before_any_call(cli, server, command, options, why):
     Path("own.toml").write_text("")
     Path("own.md").write_text("")
     usual = map(Usual, (*ASKED, *openai(server)))

@@ -66,13 +66,13 @@ def test_documents_under_several_ids(cli, article, key):
         )
 
 
-def test_one_summary_for_each_id():
+def test_one_summary_per_id():
     text = warning(write("e.json", rows(article=None, key="story")))
     assert "one summary, though there are several systems" in text
     assert text.endswith("--map eid=story")
 
 
-def test_summaries_of_no_cluster():
+def test_summaries_without_a_cluster():
     write("articles.json", [{"eid": f"d{n}", "documents": [text]} for n, text in enumerate(TEXTS)])
     text = warning(write("e.json", rows(article=None, key="file")), "articles.json")
     assert "no summary is of a cluster: ids of summaries are such as '1'" in text
@@ -80,6 +80,6 @@ def test_summaries_of_no_cluster():
 
 
 @pytest.mark.parametrize("article", ["source", None])
-def test_ids_of_clusters_are_no_warning(article):
+def test_cluster_ids_give_no_warning(article):
     content = rows(article=article, key="story", id_of=lambda n: n // 2 % 2)
     assert fj.convert(write("e.json", content)).warnings == ()

@@ -34,7 +34,7 @@ def write(name: str, *lines: str) -> str:
     ],
 )  # fmt: skip
 @pytest.mark.parametrize("how", ["each", "alone", "folder"])
-def test_documents_are_no_system_by_any_name(name, how):
+def test_document_files_are_never_read_as_a_system(name, how):
     source = write(f"in/{name}", ONE, TWO)
     target = write(f"in/{name.replace('source', 'target').replace('src', 'tgt')}", "a", "b")
     by_name = {"each": (source, target), "alone": (source,), "folder": ("in",)}[how]
@@ -46,7 +46,7 @@ def test_documents_are_no_system_by_any_name(name, how):
     assert result.left_out == {}
 
 
-def test_a_folder_gives_each_system_or_says_why_not(cli):
+def test_folder_yields_systems_or_error(cli):
     write("in/test.src", ONE, TWO)
     write("in/test.tgt", "a", "b")
     for name in ("bart.hypo", "led.pred", "lead1.out", "gpt.txt", "t5.decoded.txt", "opt.out.gz"):
@@ -76,7 +76,7 @@ def test_a_folder_gives_each_system_or_says_why_not(cli):
     assert {row.system for row in rows} == systems
 
 
-def test_a_table_beside_lines_is_read_as_a_table():
+def test_table_next_to_line_files_is_read_as_a_table():
     write("test.src", ONE, TWO)
     write("gpt.out.jsonl", '{"output": "a"}', '{"output": "b"}')
     result = fj.convert("test.src", "gpt.out.jsonl")

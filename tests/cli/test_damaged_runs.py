@@ -25,7 +25,7 @@ def summarizing(server) -> tuple[str, ...]:
 
 
 @pytest.mark.parametrize("make", [building, summarizing, judging])
-def test_a_damaged_file_is_mended_or_named(cli, clusters, references, summaries, server, make):
+def test_damaged_file_is_repaired_or_named(cli, clusters, references, summaries, server, make):
     server.answer = journalist
     command = (*make(server), "--run", "damaged")
     assert cli(*make(server), "--run", "whole").code == 0

@@ -62,7 +62,7 @@ def _judge(cli, files, url: str, protocol: str, *more: str) -> list[dict]:
 
 
 @pytest.mark.parametrize("protocol", PROTOCOLS)
-def test_every_protocol_is_judged_with_a_distribution_each(cli, files, decision_server, protocol):
+def test_every_protocol_gets_a_distribution_per_item(cli, files, decision_server, protocol):
     rows = _judge(cli, files, decision_server, protocol)
     # Thirty summaries; or three pairs of systems for each of ten clusters, in two orders.
     assert len(rows) == (60 if protocol == "pairwise" else 30)
@@ -82,7 +82,7 @@ def test_every_protocol_is_judged_with_a_distribution_each(cli, files, decision_
             assert value["shift"] == other["shift"]
 
 
-def test_calibration_says_that_the_judge_is_poor(cli, files, decision_server):
+def test_calibration_reports_a_poor_judge(cli, files, decision_server):
     """Labels are true by construction, and the words that summaries share with articles tell them.
 
     So a baseline reaches what the judge does not; the thresholds are those of the report's words.

@@ -8,7 +8,7 @@ from cli_tools import write_jsonl
 from json_files import read_json
 
 
-def test_items_stand_by_gap_with_both_reasons(cli):
+def test_items_are_ordered_by_gap_with_both_reasons(cli):
     where = {"system": "s", "aspect": "coverage"}
     rows = [
         {**where, "eid": f"d{n}", "protocol": "likert", "judge": "j", "value": 1 + n % 5}
@@ -34,7 +34,7 @@ def test_items_stand_by_gap_with_both_reasons(cli):
     assert "It is about something else." in Path("page.html").read_text()
 
 
-def test_what_the_gaps_share_stands_beside_what_all_items_share(cli):
+def test_causes_of_gaps_are_shown_with_their_overall_share(cli):
     """The judge is wrong about the three items of which it gave no reason, and right elsewhere."""
     where = {"system": "s", "aspect": "coverage"}
     rows = [

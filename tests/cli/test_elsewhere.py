@@ -53,9 +53,7 @@ ELSEWHERE = {
 
 @pytest.mark.parametrize("content", [None, "", "\n"])
 @pytest.mark.parametrize("place", ELSEWHERE)
-def test_json_of_the_schema_in_another_place_is_the_answer(
-    cli, references, summaries, place, content
-):
+def test_schema_json_in_another_field_is_the_answer(cli, references, summaries, place, content):
     message = {"role": "assistant", "content": content, **ELSEWHERE[place]}
     with replying(chat("", choice={"message": message})) as server:
         result = cli(*command(server))
@@ -77,7 +75,7 @@ def test_json_of_the_schema_in_another_place_is_the_answer(
         f"[{ANSWER}]",
     ],
 )
-def test_thoughts_are_never_a_verdict(cli, references, summaries, thoughts):
+def test_reasoning_is_never_a_verdict(cli, references, summaries, thoughts):
     message = {"role": "assistant", "content": "", "reasoning_content": thoughts}
     with replying(chat("", choice={"message": message})) as server:
         result = cli(*command(server))
@@ -88,7 +86,7 @@ def test_thoughts_are_never_a_verdict(cli, references, summaries, thoughts):
     assert "reasoning-parser" in detail
 
 
-def test_what_is_in_the_text_goes_first(cli, references, summaries):
+def test_message_text_takes_precedence(cli, references, summaries):
     message = {"role": "assistant", "content": "Verdict: 3", "reasoning_content": ANSWER}
     with replying(chat("", choice={"message": message})) as server:
         assert cli(*command(server)).code == 0
@@ -103,7 +101,9 @@ def test_what_is_in_the_text_goes_first(cli, references, summaries):
         ({"type": "thinking", "thinking": THOUGHTS}, None),
     ],
 )
-def test_messages_of_anthropic_too(cli, references, summaries, monkeypatch, block, value):
+def test_anthropic_messages_are_read_likewise(
+    cli, references, summaries, monkeypatch, block, value
+):
     monkeypatch.setenv("ANTHROPIC_API_KEY", "not-a-key-at-all")
     usage = {"input_tokens": 5, "output_tokens": 2}
     whole = {"id": "m", "type": "message", "role": "assistant", "model": "m", "usage": usage}
@@ -127,7 +127,7 @@ MARKS = {
 
 
 @pytest.mark.parametrize("family", MARKS)
-def test_thoughts_in_the_text_are_no_verdict(cli, references, summaries, server, family):
+def test_reasoning_in_the_text_is_no_verdict(cli, references, summaries, server, family):
     opening, closing = MARKS[family]
     texts = [
         opening + THOUGHTS + closing + ANSWER,
@@ -179,7 +179,7 @@ def long_texts() -> None:
 
 
 @pytest.mark.parametrize("window", [2050, 4096, 5000])
-def test_a_prompt_that_the_server_cut_off_is_too_long(cli, long_texts, server, window):
+def test_prompt_truncated_by_the_server_is_too_long(cli, long_texts, server, window):
     counting(server, lambda n: min(n, window))
     result = cli(*faithfully(server), "--max-unscored", "1", code=0)
     assert [row["unscored"] for row in read_judgements()] == ["too_long"] * 3
@@ -188,7 +188,7 @@ def test_a_prompt_that_the_server_cut_off_is_too_long(cli, long_texts, server, w
 
 
 @pytest.mark.parametrize("share", [0.62, 1.0, 1.7])
-def test_other_tokenizers_are_no_truncation(cli, long_texts, server, share):
+def test_other_tokenizer_is_not_taken_for_truncation(cli, long_texts, server, share):
     counting(server, lambda n: int(share * n))
     result = cli(*faithfully(server), code=0)
     assert [row["unscored"] for row in read_judgements()] == [None] * 3
@@ -196,19 +196,19 @@ def test_other_tokenizers_are_no_truncation(cli, long_texts, server, share):
 
 
 @pytest.mark.parametrize("count", [0, 11, 300])
-def test_counts_of_something_else_are_no_truncation(cli, long_texts, server, count):
+def test_unrelated_token_counts_are_not_taken_for_truncation(cli, long_texts, server, count):
     counting(server, lambda _: count)
     assert cli(*faithfully(server)).code == 0
 
 
-def test_a_server_that_leaves_out_what_it_kept_is_no_truncation(cli, long_texts, server):
+def test_excluded_cached_tokens_are_not_taken_for_truncation(cli, long_texts, server):
     """The first prompt is counted whole, the others without their beginning."""
     counting(server, lambda n: n if len(server.calls) == 1 else 600)
     cli(*faithfully(server), "--concurrency", "1", code=0)
     assert [row["unscored"] for row in read_judgements()] == [None] * 3
 
 
-def test_a_tokenizer_is_known_from_shorter_prompts(cli, server):
+def test_token_ratio_is_learned_from_shorter_prompts(cli, server):
     """Its tokens are as estimated; a prompt of a third more than the window is then seen."""
     write_jsonl(
         Path("references.jsonl"),
@@ -223,7 +223,7 @@ def test_a_tokenizer_is_known_from_shorter_prompts(cli, server):
     assert set(by_name.values()) == {None}
 
 
-def test_usage_of_zeros_books_the_estimate(cli, references, summaries, server):
+def test_zero_usage_is_replaced_by_the_estimate(cli, references, summaries, server):
     """A dollar a thousand tokens: 1,024 of reply and the prompt are more than a dollar a call."""
     Path("prices.toml").write_text(
         '[[price]]\nmodel = "openai:stub-model"\ninput = 1000.0\noutput = 1000.0\n'
@@ -236,7 +236,7 @@ def test_usage_of_zeros_books_the_estimate(cli, references, summaries, server):
     assert read_json("out.json")["spent"]["cost_usd"] is None
 
 
-def test_the_faults_of_a_server_stay_what_they_are(cli, references, summaries, server):
+def test_server_errors_keep_their_type(cli, references, summaries, server):
     server.fail(Fault(status=400, message="maximum context length is 4096 tokens"))
     cli(*judging(server, concurrency=1), "--max-unscored", "1")
     assert read_judgements()[0]["unscored"] == "too_long"

@@ -63,7 +63,7 @@ SILENT = {
 
 
 @pytest.mark.parametrize("kind", SERVERS)
-def test_the_value_is_the_mean_over_the_probabilities(cli, references, summaries, server, kind):
+def test_value_is_the_mean_under_the_probabilities(cli, references, summaries, server, kind):
     """exp(-0.69), exp(-0.92), exp(-2.3) on 4, 3, 5 are 0.502, 0.399, 0.100: 3.70 over their sum."""
     server.answer = lambda _: SERVERS[kind]
     result = cli(*judging(server), "--token-probabilities", "--json", "out.json", code=0)
@@ -75,7 +75,7 @@ def test_the_value_is_the_mean_over_the_probabilities(cli, references, summaries
 
 
 @pytest.mark.parametrize("kind", SILENT)
-def test_a_row_without_them_says_so_and_why(cli, references, summaries, server, kind):
+def test_row_without_probabilities_states_the_reason(cli, references, summaries, server, kind):
     reply, why = SILENT[kind]
     server.answer = lambda _: reply
     result = cli(*judging(server), "--token-probabilities", "--json", "out.json", code=0)
@@ -86,7 +86,7 @@ def test_a_row_without_them_says_so_and_why(cli, references, summaries, server, 
     assert read_json("out.json")["without_probabilities"] == {reason: 6}
 
 
-def test_a_mean_over_both_kinds_says_so_everywhere(cli, references, summaries, server):
+def test_mean_over_mixed_rows_is_marked_everywhere(cli, references, summaries, server):
     import fairjudge as fj
 
     turn = itertools.count()
@@ -107,7 +107,7 @@ def test_a_mean_over_both_kinds_says_so_everywhere(cli, references, summaries, s
     assert text in " ".join(str(result).split())
 
 
-def test_samples_stand_in_and_say_so(cli, references, summaries, server):
+def test_samples_replace_probabilities_and_are_marked(cli, references, summaries, server):
     server.answer = lambda _: Reply(text=TEXT)
     cli(*judging(server), "--token-probabilities", "--samples", "3", code=0)
     assert {row["without_probabilities"] for row in read_judgements()} == {
@@ -116,7 +116,7 @@ def test_samples_stand_in_and_say_so(cli, references, summaries, server):
     assert all(len(row["samples"]) == 3 for row in read_judgements())
 
 
-def test_a_jury_of_both_kinds_says_who_gave_none(cli, references, summaries, server):
+def test_mixed_jury_names_members_without_probabilities(cli, references, summaries, server):
     def by_model(call):
         return SERVERS["plain"] if call.body["model"] == "one" else SILENT["none"][0]
 
@@ -129,7 +129,7 @@ def test_a_jury_of_both_kinds_says_who_gave_none(cli, references, summaries, ser
     assert why in " ".join(result.out.split())
 
 
-def test_without_expected_nothing_is_said(cli, references, summaries, server):
+def test_no_note_without_expected(cli, references, summaries, server):
     server.answer = lambda _: Reply(text=TEXT)
     assert "token probabilities" not in cli(*judging(server)).out
     assert all("without_probabilities" not in row for row in read_judgements())

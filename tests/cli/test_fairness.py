@@ -93,7 +93,7 @@ def test_coverage_from_a_matrix(files, tmp_path):
 
 
 @pytest.mark.local_model
-def test_coverage_of_units_that_split_wrote(files, tmp_path):
+def test_coverage_uses_units_written_by_split(files, tmp_path):
     """One sentence on two things is one unit; split, each of the two has a support of its own."""
     write, clusters, summaries = files
     items = [
@@ -119,7 +119,7 @@ def test_coverage_of_units_that_split_wrote(files, tmp_path):
     assert "+units" in json.dumps(signature)
 
 
-def test_units_must_be_of_the_same_summaries_and_of_a_scorer_that_takes_them(files):
+def test_units_must_match_summaries_and_a_supporting_scorer(files):
     write, clusters, summaries = files
     options = ("coverage", clusters, "--summaries", summaries, "--attribute", "side")
     other = write("units.jsonl", [{"eid": "c2", "system": "s", "units": ["Slow."]}])
@@ -153,7 +153,7 @@ def test_coverage_from_verdicts_by_article(files):
     assert result.exit_code == 3
 
 
-def test_a_numeric_attribute_takes_bins(files):
+def test_numeric_attribute_can_be_binned(files):
     _, clusters, summaries = files
     result = invoke(
         "proportional", clusters, "--summaries", summaries, "--attribute", "age",
@@ -174,14 +174,14 @@ def test_a_numeric_attribute_takes_bins(files):
         (["--attribute", "side", "--target", "nowhere.json"], InputError, "shares by value"),
     ],
 )
-def test_what_cannot_run_says_why(files, arguments, kind, message):
+def test_impossible_options_report_the_reason(files, arguments, kind, message):
     _, clusters, summaries = files
     result = invoke("proportional", clusters, "--summaries", summaries, *arguments)
     assert isinstance(result.exception, kind)
     assert message in str(result.exception)
 
 
-def test_people_and_an_assumed_error_stand_in_the_table(files, tmp_path):
+def test_human_labels_and_assumed_error_are_in_the_table(files, tmp_path):
     write, *_ = files
     rows = [{**CLUSTERS[0], "eid": f"e{i}"} for i in range(4)]
     clusters = write("c4.jsonl", rows)
@@ -210,7 +210,7 @@ def test_people_and_an_assumed_error_stand_in_the_table(files, tmp_path):
     assert "does not have the value 'z'" in str(result.exception)
 
 
-def test_bins_that_are_no_numbers_are_a_usage_error(files):
+def test_nonnumeric_bins_are_a_usage_error(files):
     _, clusters, summaries = files
     result = invoke(
         "coverage", clusters, "--summaries", summaries, "--attribute", "age", "--bins", "a,b"
@@ -246,7 +246,7 @@ def test_overall_over_two_reports(tmp_path):
     assert data["c"]["why"] == "no score on other"
 
 
-def test_mean_of_several_scorers_by_a_measure_of_shares(tmp_path):
+def test_mean_of_several_scorers_for_a_share_measure(tmp_path):
     """FairSumm's Table 2: reports of one data set, averaged as they are."""
     files = []
     for name, values in (("ngram", (34.47, 51.0)), ("bert", (38.73, 70.0)), ("bart", (58.93, 74))):
@@ -281,14 +281,14 @@ def test_agreement_of_two_scorers(tmp_path):
     assert CliRunner().invoke(app, ["fairness", "agreement", str(first), str(other)]).exit_code == 0
 
 
-def test_what_is_no_report_is_refused(tmp_path):
+def test_non_report_file_raises(tmp_path):
     odd = tmp_path / "odd.json"
     odd.write_text("[]")
     result = CliRunner().invoke(app, ["fairness", "overall", str(odd)])
     assert isinstance(result.exception, InputError)
 
 
-def test_an_article_that_no_judge_is_asked_about_takes_no_part(files):
+def test_unjudged_article_is_excluded(files):
     write, _, _ = files
     sides = {"1": "a", "2": "a", "3": "b", "4": "b"}
     articles = [

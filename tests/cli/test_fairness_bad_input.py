@@ -74,7 +74,7 @@ def odd():
     )  # fmt: skip
 
 
-def test_coverage_counts_and_names_everything_odd(cli, odd):
+def test_coverage_counts_and_names_anomalies(cli, odd):
     result = cli(
         "fairness", "coverage", *FILES, "--attribute", "side", *MATRIX, "--json", "c.json", code=0
     )
@@ -95,7 +95,7 @@ def test_coverage_counts_and_names_everything_odd(cli, odd):
     assert "Excluded, empty summary: 2 by s (silent, noise)" in output
 
 
-def test_proportional_counts_and_names_everything_odd(cli, odd):
+def test_proportional_counts_and_names_anomalies(cli, odd):
     result = cli(
         "fairness", "proportional", *FILES, "--attribute", "side", "--json", "p.json", code=0
     )
@@ -112,7 +112,7 @@ def test_proportional_counts_and_names_everything_odd(cli, odd):
 
 
 @pytest.mark.parametrize("command", ["coverage", "proportional"])
-def test_where_nothing_can_be_measured_there_is_no_number(cli, command):
+def test_unmeasurable_input_gives_no_number(cli, command):
     write(
         [cluster("a", ("a", "slow"), ("b", "nice")), cluster("b", ("unknown", "x"), ("", "y"))],
         {"a": " ", "b": "x"},
@@ -130,7 +130,7 @@ def test_where_nothing_can_be_measured_there_is_no_number(cli, command):
     assert "0.00" not in result.out
 
 
-def test_a_system_without_some_summaries_is_named(cli, odd):
+def test_system_with_missing_summaries_is_named(cli, odd):
     rows = read_rows("s.jsonl")
     write_jsonl(Path("s.jsonl"), rows[:2])
     result = cli("fairness", "proportional", *FILES, "--attribute", "side")
@@ -154,7 +154,7 @@ def test_a_numeric_attribute(cli):
     assert cli(*command, "--bins", "40,30").code == 1
 
 
-def test_few_numbers_are_categories_and_said_to_be(cli):
+def test_few_distinct_numbers_are_treated_as_categories_with_a_note(cli):
     write(
         [cluster(f"e{i}", *((stars, "slow soup") for stars in (1, 2, 3))) for i in range(5)],
         {f"e{i}": "slow soup" for i in range(5)},
@@ -165,7 +165,7 @@ def test_few_numbers_are_categories_and_said_to_be(cli):
     assert data["notes"] == ["'side' has numbers, read as categories"]
 
 
-def test_fifty_values(cli):
+def test_fifty_values_are_measured(cli):
     values = [f"v{i:02}" for i in range(50)]
     write(
         [cluster(f"e{n}", *((v, f"common word{v}") for v in values)) for n in range(3)],
@@ -191,7 +191,7 @@ def test_fifty_values(cli):
     assert len(system["by_value"]) == 50
 
 
-def test_an_attribute_that_nobody_has_or_knows(cli, odd):
+def test_missing_or_unknown_attribute(cli, odd):
     result = cli("fairness", "coverage", *FILES, "--attribute", "party", *MATRIX, code=1)
     assert "no article has attribute 'party'; attributes found: 'side'" in result.err
     write([cluster("e", ("unknown", "x"), (None, "y"))], {"e": "x"})
@@ -199,7 +199,7 @@ def test_an_attribute_that_nobody_has_or_knows(cli, odd):
     assert "attribute 'side' has no known value in any article" in result.err
 
 
-def test_an_attribute_that_is_a_list_is_refused_where_it_stands(cli):
+def test_list_valued_attribute_error_names_the_location(cli):
     write_jsonl(Path("c.jsonl"), [cluster("e", (["a", "b"], "x"), ("a", "y"))])
     write_jsonl(Path("s.jsonl"), [{"eid": "e", "system": "s", "text": "x"}])
     result = cli("fairness", "coverage", *FILES, "--attribute", "side", code=1)

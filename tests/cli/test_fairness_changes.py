@@ -71,7 +71,7 @@ def test_proportional_change_of_an_instruction(cli, swept):
     assert data["family"]["tests"] == len(PROPORTIONAL.shown)
 
 
-def test_coverage_and_proportional_together_in_a_table(cli, swept):
+def test_coverage_and_proportional_changes_in_one_table(cli, swept):
     rows = [json.loads(line) for line in Path("s.jsonl").read_text().splitlines()]
     supports = [
         {
@@ -122,7 +122,7 @@ def test_the_page_shows_what_changed(cli, swept):
         (["torn.json"], OWN, "expected the JSON of 'fairjudge fairness coverage --json'"),
     ],
 )
-def test_what_cannot_be_compared_is_named(cli, swept, reports, baseline, message):
+def test_incomparable_reports_are_named(cli, swept, reports, baseline, message):
     measured(cli, "proportional")
     Path("odd.json").write_text("{}")
     Path("torn.json").write_text('{"measure": "coverage", "attribute": "mood", "systems": 3}')

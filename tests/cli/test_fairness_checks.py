@@ -26,7 +26,7 @@ def articles(*texts, values="ab"):
     ]
 
 
-def test_chunk_sizes_on_two_sentences_that_a_summary_joins(cli, bag):
+def test_chunk_sizes_with_a_summary_fusing_two_sentences(cli, bag):
     # Summary s has 4 words, of which a sentence holds 2: cosine 2 / sqrt(2 * 4) = .71. Summary t
     # has 10: 2 / sqrt(2 * 10) = .45 with a sentence, which is not above .5, and 1 with all five.
     document = "Rain fell. Wind blew. Trees shook. Roofs flew. Dogs hid."
@@ -54,7 +54,7 @@ def test_chunk_sizes_on_two_sentences_that_a_summary_joins(cli, bag):
     assert "best" in table.out
 
 
-def test_sizes_that_are_no_numbers_are_a_usage_error(cli):
+def test_nonnumeric_chunk_sizes_are_a_usage_error(cli):
     write_jsonl(Path("c.jsonl"), [{"eid": "e", "articles": articles("x")}])
     command = ("fairness", "chunk-size", "c.jsonl", "--summaries", "c.jsonl", "--sizes", "ten")
     assert cli(*command).code == 2
@@ -101,7 +101,7 @@ def test_the_oracle_by_embedding(cli, reviews, bag):
     assert data["measures"]["equal_coverage"]["difference"]["low"] > 0.0
 
 
-def test_an_oracle_without_two_values_says_so(cli):
+def test_oracle_needs_two_values(cli):
     write_jsonl(Path("c.jsonl"), [{"eid": "one", "articles": articles("x", "y", values="a")}])
     result = cli("fairness", "oracle", "c.jsonl", "--attribute", "side", code=1)
     assert "have the same value, 'a'" in result.err

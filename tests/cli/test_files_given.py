@@ -91,7 +91,7 @@ COMMANDS = {
 
 @pytest.mark.parametrize("how", ["same", "dots", "symbolic", "hard"])
 @pytest.mark.parametrize("name", [name for name in COMMANDS if name != "cache export"])
-def test_no_command_writes_over_its_input(cli, name, how):
+def test_no_command_overwrites_its_input(cli, name, how):
     source = Path("in.jsonl")
     source.write_bytes(PRECIOUS)
     output = Path("out.jsonl")
@@ -119,7 +119,7 @@ def commands(group=None, prefix: str = ""):
             yield f"{prefix}{name}", command
 
 
-def test_every_command_that_writes_is_tried():
+def test_every_writing_command_is_tested():
     """A new option for a file to write belongs among the `OUTPUT_PARAMETERS`."""
     for name, command in commands():
         writing = OUTPUT_PARAMETERS & {param.name for param in command.params}
@@ -136,26 +136,26 @@ def test_every_command_that_writes_is_tried():
             assert name.split()[0] in {case[0] for case in COMMANDS.values()}, name
 
 
-def test_two_outputs_are_two_files(cli, clusters):
+def test_two_outputs_need_different_files(cli, clusters):
     result = cli("build", clusters, "-o", "x.json", "--json", "x.json")
     assert (result.code, "are the same file" in result.err) == (1, True)
     assert not Path("x.json").exists()
 
 
-def test_a_runs_own_files_are_no_outputs(cli, references, summaries, server):
+def test_files_of_the_run_folder_cannot_be_outputs(cli, references, summaries, server):
     result = cli(*judging(server), "-o", "run/judgements.jsonl", "--run", "run", code=1)
     assert "would overwrite a file of the run" in result.err
     assert server.calls == []
 
 
-def test_an_output_may_be_written_again(cli, references, summaries, server):
+def test_output_may_be_overwritten(cli, references, summaries, server):
     for _ in range(2):
         assert cli(*judging(server), "--json", "numbers.json").code == 0
 
 
 @pytest.mark.parametrize("make", ["fifo", "device", "socket"])
 @pytest.mark.parametrize("name", ["build", "judge", "judge --scale", "calibrate --json", "report"])
-def test_pipes_and_devices_are_no_inputs(name, make):
+def test_pipes_and_devices_are_not_taken_for_inputs(name, make):
     """A process of its own: read as files, they would hang it or fill the memory."""
     source = Path("in.jsonl")
     if make == "fifo":
@@ -174,7 +174,7 @@ def test_pipes_and_devices_are_no_inputs(name, make):
 
 
 @pytest.mark.parametrize("name", ["build", "judge", "report", "calibrate --json", "annotate"])
-def test_a_name_too_long_for_a_file_is_one_message(cli, name):
+def test_too_long_file_name_gives_one_error(cli, name):
     for which in ("IN", "OUT"):
         items = ["n" * 300 if part == which else part for part in COMMANDS[name]]
         result = cli(*items, code=1)
@@ -194,7 +194,7 @@ def test_a_name_too_long_for_a_file_is_one_message(cli, name):
         (("cache", "stats", "--cache", "a", "--cache", "b"), "--cache"),
     ],
 )
-def test_an_option_that_takes_one_value_is_given_once(cli, args, option):
+def test_single_value_option_cannot_be_repeated(cli, args, option):
     result = cli(*args, code=2)
     assert result.err.splitlines()[-1] == (
         f"Error: Option '{option}' takes one value: run the command once per value (2)"
@@ -266,7 +266,7 @@ CASES = (
 
 
 @pytest.mark.parametrize("case", CASES)
-def test_odd_values_are_one_message(cli, case, monkeypatch):
+def test_invalid_values_give_one_error(cli, case, monkeypatch):
     monkeypatch.setenv("OPENAI_API_KEY", "sk-test-key-of-some-length")
     result = cli(*files_with_odd_values()[case])
     assert result.code == 1, (result.out, result.err)
@@ -276,5 +276,5 @@ def test_odd_values_are_one_message(cli, case, monkeypatch):
     assert not Path("o.jsonl").exists()
 
 
-def test_building_still_takes_its_input(cli, clusters, server):
+def test_build_accepts_its_input(cli, clusters, server):
     assert cli(*building(server)).code == 0

@@ -36,7 +36,7 @@ def test_an_empty_summary_is_unscored_without_a_call(cli, references, server, te
 
 
 @pytest.mark.parametrize("text", ["", " \n"])
-def test_an_empty_summary_wins_and_loses_no_pair(cli, references, server, text):
+def test_pairs_with_an_empty_summary_are_unscored(cli, references, server, text):
     """Of fifteen pairs in two orders, the ten judgements of the empty one are unscored."""
     with_text(text)
     server.answer = lambda call: "Verdict: 1"
@@ -55,7 +55,7 @@ FOREIGN = {
 
 
 @pytest.mark.parametrize("text", FOREIGN.values(), ids=FOREIGN)
-def test_a_summary_in_another_language_is_sent_as_it_is(cli, references, server, text):
+def test_summary_in_another_language_is_sent_unchanged(cli, references, server, text):
     with_text(text)
     assert cli(*judging(server)).code == 0
     assert sum(text in text_of(call) for call in server.calls) == 1
@@ -63,7 +63,7 @@ def test_a_summary_in_another_language_is_sent_as_it_is(cli, references, server,
 
 
 @pytest.mark.local_model
-def test_the_local_judge_scores_other_languages_or_says_why_not(cli, references):
+def test_local_judge_scores_other_languages_or_gives_a_reason(cli, references):
     rows = [summary(name) | {"text": text} for name, text in FOREIGN.items()]
     write_jsonl(Path("summaries.jsonl"), rows)
     inputs = ("--references", "references.jsonl", "--summaries", "summaries.jsonl")
@@ -87,7 +87,7 @@ HOSTILE = {
 
 @pytest.mark.parametrize("text", HOSTILE.values(), ids=HOSTILE)
 @pytest.mark.parametrize("protocol", ["likert", "binary", "pairwise"])
-def test_what_a_summary_says_stays_between_its_marks(cli, references, server, text, protocol):
+def test_summary_text_stays_inside_its_fence(cli, references, server, text, protocol):
     """The judge quotes the summary before its verdict: that of the summary never counts.
 
     Where the quoted words hold a verdict as a reply does, in JSON or as a turn of its own, the two
@@ -150,7 +150,7 @@ def test_a_cluster_of_200_articles(cli, server, unit, n_calls):
     assert len(read_judgements()) == n_calls
 
 
-def test_a_judge_that_only_refuses_gives_no_ranks(cli, references, summaries, server):
+def test_always_refusing_judge_gives_no_ranks(cli, references, summaries, server):
     server.answer = lambda call: Reply(text=None, refusal="I can't help with that.")
     result = report(cli, *judging(server))
     assert result["n_unscored"] == result["n_judgements"] == 6
@@ -162,7 +162,7 @@ def test_a_judge_that_only_refuses_gives_no_ranks(cli, references, summaries, se
     assert "Unscored: 6 refused." in " ".join(command.out.split())
 
 
-def test_a_judge_that_always_says_the_first_gives_no_ranks(cli, references, summaries, server):
+def test_always_first_judge_gives_no_ranks(cli, references, summaries, server):
     """Every pair is a tie that flipped; position bias is total, and none of it favours a system."""
     server.answer = lambda call: "Verdict: 1"
     result = report(cli, *judging(server), "--protocol", "pairwise")
@@ -175,7 +175,7 @@ def test_a_judge_that_always_says_the_first_gives_no_ranks(cli, references, summ
     assert shares == {"first": 100.0, "second": 0.0, "consistency": 0.0}
 
 
-def test_above_a_twentieth_unscored_the_worst_cases_stand_beside_each_mean(cli, server):
+def test_bounds_are_shown_if_over_5_percent_are_unscored(cli, server):
     """Ten clusters, one of which is refused for system0: nine ratings of 4 and one unknown.
 
     Worst (9 * 4 + 1) / 10 = 3.7, best (9 * 4 + 5) / 10 = 4.1, and the mean of the rest is 4.
@@ -200,7 +200,7 @@ def test_above_a_twentieth_unscored_the_worst_cases_stand_beside_each_mean(cli, 
     assert "3.70" in table
 
 
-def test_a_repair_asks_for_the_verdict_without_the_summarys_words(cli, references, server):
+def test_repair_prompt_omits_the_summary(cli, references, server):
     """The first reply is no verdict; the second prompt holds that reply and not the summary."""
     with_text(HOSTILE["orders"])
     server.answer = lambda call: "Verdict: 3" if "Ignore all" not in text_of(call) else "Hm."
@@ -209,7 +209,7 @@ def test_a_repair_asks_for_the_verdict_without_the_summarys_words(cli, reference
     assert read_judgements()[0]["repair"] == "Verdict: 3"
 
 
-def test_the_whole_run_of_hostile_summaries_goes_through_in_one(cli, references, server):
+def test_hostile_summaries_complete_in_one_run(cli, references, server):
     """All of them beside one another: nobody's text changes what another one gets."""
     rows = [summary(name) | {"text": text} for name, text in (HOSTILE | FOREIGN).items()]
     write_jsonl(Path("summaries.jsonl"), rows)

@@ -79,7 +79,7 @@ def inputs(server):
     write_jsonl(Path("broken.jsonl"), [rows[0], rows[0], {EVIL: 1}, {**rows[0], "system": {}}])
 
 
-def test_no_command_lets_them_through(cli, server, inputs):
+def test_no_command_prints_control_characters_of_names(cli, server, inputs):
     def answer(call):
         reply = journalist(call)
         return (
@@ -159,7 +159,7 @@ def test_no_command_lets_them_through(cli, server, inputs):
     ],
     ids=["off the scale", "refusal", "400", "no reply"],
 )
-def test_no_reply_of_a_server_gets_through(cli, server, inputs, reply):
+def test_no_command_prints_control_characters_of_replies(cli, server, inputs, reply):
     server.answer = lambda call: reply
     tolerance = ("--max-unscored", "1")
     at_once = ("--concurrency", "40", "--max-wait", "1")  # what is no reply is asked for again
@@ -175,7 +175,7 @@ def test_no_reply_of_a_server_gets_through(cli, server, inputs, reply):
 
 
 @pytest.mark.parametrize("target", ["-o", "--json"])
-def test_data_on_a_terminal_are_ascii(inputs, target):
+def test_data_on_a_terminal_is_ascii(inputs, target):
     ours, theirs = pty.openpty()
     options = ("-o", "imported.jsonl") if target == "--json" else ()
     scale = ("--protocol", "likert", "--scale", "1-5", "--max-unscored", "1")

@@ -68,14 +68,14 @@ def commands(url: str) -> dict[str, tuple[object, ...]]:
 
 
 @pytest.mark.parametrize("command", commands(""))
-def test_the_file_and_the_line_are_named_before_a_model_is_called(cli, data, command):
+def test_file_and_line_are_named_before_any_call(cli, data, command):
     result = cli(*commands(data.v1)[command], code=1)
     text = " ".join(result.err.split())
     assert f"labels.jsonl:{LINE}: field 'value': the label 9 by 'ann'" in text
     assert data.calls == []
 
 
-def test_a_report_names_the_line_of_the_labels_that_it_cannot_use(cli, data):
+def test_report_names_the_line_of_unusable_labels(cli, data):
     write_jsonl(Path("more.jsonl"), [json.loads(Path("labels.jsonl").read_text().splitlines()[0])])
     cli("report", "judged.jsonl", "more.jsonl", "labels.jsonl", "-o", "page.html", code=0)
     assert f"labels.jsonl:{LINE}: " in Path("page.html").read_text("utf-8")

@@ -53,7 +53,7 @@ def refuse(call):
     return Reply(text=None, refusal="no")
 
 
-def test_the_fallback_fills_in_what_the_judge_refuses(cli, files, server, model):
+def test_fallback_scores_items_the_judge_refuses(cli, files, server, model):
     server.answer = refuse
     options = ("--fallback", "entailment", "--entailment-model", model)
     cli("judge", *files, *openai(server), *options, code=0)
@@ -67,7 +67,7 @@ def test_the_fallback_fills_in_what_the_judge_refuses(cli, files, server, model)
     assert len({round(row["value"], 3) for row in rows}) == len(TEXTS), "the model tells them apart"
 
 
-def test_what_a_summary_gets_does_not_depend_on_its_company(cli, files, server, model):
+def test_score_does_not_depend_on_the_batch(cli, files, server, model):
     server.answer = refuse
     options = (*openai(server), "--fallback", "entailment", "--entailment-model", model)
     assert cli("judge", *files, *options).code == 0
@@ -80,7 +80,7 @@ def test_what_a_summary_gets_does_not_depend_on_its_company(cli, files, server, 
     assert alone == pytest.approx(together, abs=1e-3)
 
 
-def test_which_output_is_entailment_comes_from_the_models_config(cli, files, server, model, turned):
+def test_entailment_label_is_read_from_the_model_config(cli, files, server, model, turned):
     server.answer = refuse
     values = []
     for folder in (model, turned):
@@ -90,7 +90,7 @@ def test_which_output_is_entailment_comes_from_the_models_config(cli, files, ser
     assert values[0] == pytest.approx(values[1], abs=1e-5)
 
 
-def test_a_cascade_asks_only_where_entailment_is_unsure(cli, files, server, model):
+def test_cascade_escalates_only_uncertain_entailment(cli, files, server, model):
     """Thresholds between the second and the third rating by hand, and above the third."""
     server.answer = lambda call: "Verdict: 2"
     ratings = sorted((1 + 4 * by_hand(model, text), text) for text in TEXTS)
@@ -124,7 +124,7 @@ def test_a_summary_longer_than_the_models_window_is_read_to_its_end(cli, files, 
     assert first != pytest.approx(second, abs=1e-6)
 
 
-def test_a_folder_that_is_no_entailment_model_is_one_clear_error(cli, files, server, tmp_path):
+def test_non_entailment_model_folder_gives_one_clear_error(cli, files, server, tmp_path):
     server.answer = refuse
     (tmp_path / "empty").mkdir()
     options = ("--fallback", "entailment", "--entailment-model", tmp_path / "empty")
@@ -153,7 +153,7 @@ def test_balance_is_measured_by_a_named_entailment_model_and_its_sources_are_aud
     assert all(len(group["least_covered"][0]["sources"]) == 2 for group in groups)
 
 
-def test_balance_has_no_yes_or_no(cli, files, model):
+def test_balance_has_no_binary_protocol(cli, files, model):
     options = ("--aspect", "balance", "--protocol", "binary", "--entailment-model", model)
     result = cli("judge", *files[:4], *options, "-o", "out.jsonl", code=1)
     assert "likert or pairwise" in result.err

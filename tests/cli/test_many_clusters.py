@@ -47,9 +47,7 @@ class Watch:
 
 
 @pytest.mark.parametrize(("concurrency", "at_once"), [(8, 1), (32, 4)])
-def test_places_that_one_cluster_leaves_are_taken_by_others(
-    cli, server, many, concurrency, at_once
-):
+def test_free_slots_are_used_by_other_clusters(cli, server, many, concurrency, at_once):
     server.answer = journalist
     cli(*building(server, concurrency=4), "--run", "alone", "--cache", "alone-cache", code=0)
     alone = Path("refs.jsonl").read_bytes()
@@ -63,7 +61,7 @@ def test_places_that_one_cluster_leaves_are_taken_by_others(
         assert database.execute("SELECT count(*) FROM writes").fetchone() == (0,)
 
 
-def test_a_key_that_is_not_accepted_ends_all_of_them(cli, server, many):
+def test_rejected_api_key_stops_all_clusters(cli, server, many):
     n_left = [5]
 
     def answer(call):

@@ -26,7 +26,7 @@ from json_files import read_json, read_rows
 COMMANDS = ["build", "summarize", "judge", "data import"]
 
 
-def test_a_table_names_what_was_written(cli, references, summaries, server):
+def test_table_names_the_written_file(cli, references, summaries, server):
     result = cli(*judging(server), code=0)
     assert result.err == ""
     assert "coverage, likert, against all answers" in result.out
@@ -38,14 +38,14 @@ def test_a_table_names_what_was_written(cli, references, summaries, server):
     assert Path(folder, "manifest.json").exists()
 
 
-def test_records_on_standard_output_are_alone_there(cli, references, summaries, server):
+def test_stdout_contains_only_records(cli, references, summaries, server):
     result = cli(*judging(server), "-o", "-")
     assert result.err == ""
     assert [row["system"] for row in result.rows()] == [f"system{n}" for n in range(6)]
     assert not Path("-").exists()
 
 
-def test_a_report_on_standard_output_is_alone_there(cli, references, summaries, server):
+def test_stdout_contains_only_the_report(cli, references, summaries, server):
     report = json.loads(cli(*judging(server), "--json", "-").out)
     assert report["n_judgements"] == 6
     assert report["n_unscored"] == 0
@@ -62,7 +62,7 @@ def test_a_report_on_standard_output_is_alone_there(cli, references, summaries, 
     assert same["systems"] == report["systems"]
 
 
-def test_a_build_reports_what_it_kept_and_why_not_the_rest(cli, clusters, server):
+def test_build_reports_kept_questions_and_reasons_for_dropped_ones(cli, clusters, server):
     report = json.loads(cli(*building(server), "--json", "-").out)
     (cluster,) = report["clusters"]
     assert (cluster["eid"], cluster["n_articles"]) == ("bridge", 4)
@@ -77,17 +77,17 @@ def test_a_build_reports_what_it_kept_and_why_not_the_rest(cli, clusters, server
 
 
 @pytest.mark.parametrize("name", ["out.json", "out.jsonl.gz", "out.json.gz"])
-def test_what_build_writes_judge_reads(cli, clusters, summaries, server, name):
+def test_judge_accepts_build_output(cli, clusters, summaries, server, name):
     assert cli(*building(server), "-o", name).code == 0
     assert cli(*judging(server), "--references", name).code == 0
 
 
-def test_a_device_is_written_to_and_not_replaced(cli, references, summaries, server):
+def test_output_device_is_written_not_replaced(cli, references, summaries, server):
     assert cli(*judging(server), "-o", "/dev/null").code == 0
     assert Path("/dev/null").is_char_device()
 
 
-def test_a_link_is_followed(cli, references, summaries, server):
+def test_output_symlink_is_followed(cli, references, summaries, server):
     Path("real").mkdir()
     Path("link.jsonl").symlink_to("real/out.jsonl")
     assert cli(*judging(server), "-o", "link.jsonl").code == 0
@@ -96,7 +96,7 @@ def test_a_link_is_followed(cli, references, summaries, server):
 
 
 @pytest.mark.parametrize("target", [("-o", "-"), ("--json", "-"), ()])
-def test_a_reader_that_goes_away_is_no_error(references, summaries, server, target):
+def test_closed_stdout_is_no_error(references, summaries, server, target):
     read, write = os.pipe()
     os.close(read)
     process = start_interpreter(*judging(server), *target, stdout=write)
@@ -106,7 +106,7 @@ def test_a_reader_that_goes_away_is_no_error(references, summaries, server, targ
     assert result.err == ""
 
 
-def test_head_gets_its_line(references, summaries, server):
+def test_piping_to_head_works(references, summaries, server):
     command = [sys.executable, "-m", "fairjudge", *settled((*judging(server), "-o", "-"))]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as piped:
         head = subprocess.run(["head", "-1"], stdin=piped.stdout, capture_output=True, check=True)
@@ -115,13 +115,13 @@ def test_head_gets_its_line(references, summaries, server):
         assert piped.wait(300) in {0, 141}
 
 
-def test_text_from_files_does_not_steer_the_terminal(cli, server):
+def test_text_from_files_cannot_control_the_terminal(cli, server):
     write_jsonl(Path("clusters.jsonl"), [cluster("\x1b[31mred")])
     result = cli(*building(server), code=0)
     assert "\x1b" not in result.out
 
 
-def test_brackets_in_names_are_no_markup(cli, server):
+def test_brackets_in_names_are_not_markup(cli, server):
     write_jsonl(Path("clusters.jsonl"), [cluster("[bold]x[/nothing]")])
     result = cli(*building(server), code=0)
     assert "[bold]x[/nothing]" in result.out
@@ -129,7 +129,7 @@ def test_brackets_in_names_are_no_markup(cli, server):
 
 @pytest.mark.parametrize("width", ["80", "120"])
 @pytest.mark.parametrize("command", COMMANDS)
-def test_help_shows_whole_options_and_examples_line_by_line(cli, monkeypatch, command, width):
+def test_help_does_not_wrap_options_and_examples(cli, monkeypatch, command, width):
     monkeypatch.setenv("COLUMNS", width)
     result = cli(*command.split(), "--help", code=0)
     assert max(map(len, result.out.splitlines())) <= int(width)
@@ -155,13 +155,13 @@ def test_examples_in_the_help_are_accepted_by_the_command(cli, monkeypatch):
             assert result.err.startswith("error: ")
 
 
-def test_the_list_of_commands_says_what_each_is_for(cli):
+def test_command_list_describes_each_command(cli):
     out = cli("--help").out
     for command in COMMANDS:
         assert re.search(rf"^  {command.split()[0]} +[A-Z]", out, re.MULTILINE)
 
 
-def test_the_version(cli):
+def test_version_option(cli):
     from fairjudge import __version__
 
     assert cli("--version").out == f"fairjudge {__version__}\n"
@@ -172,7 +172,7 @@ def test_without_arguments_help_is_shown(cli):
     assert "Judging:" in result.out + result.err
 
 
-def test_progress_is_for_terminals(cli, references, summaries, server):
+def test_progress_is_shown_only_on_terminals(cli, references, summaries, server):
     assert cli(*judging(server)).err == ""
 
 
@@ -203,7 +203,7 @@ def test_progress_on_a_terminal_and_quiet(references, summaries, server):
 
 @pytest.mark.slow
 @pytest.mark.local_model
-def test_the_example_on_the_embedded_backend():
+def test_example_runs_on_the_embedded_backend():
     """Build, then judge what was built, as the README shows it: no key, no server."""
     pytest.importorskip("torch")
     from fairjudge.datasets import example_path
@@ -230,7 +230,7 @@ def test_the_example_on_the_embedded_backend():
 
 
 @pytest.mark.local_model
-def test_the_fallback_fills_in_and_says_so(cli, references, summaries, server):
+def test_fallback_scores_are_reported(cli, references, summaries, server):
     pytest.importorskip("torch")
     from stub_server import Reply
 

@@ -38,7 +38,7 @@ def test_every_request_carries_the_limit(
     assert {call.body["max_tokens"] for call in server.calls} == {300}
 
 
-def test_judgements_by_another_limit_are_another_measurement(cli, references, summaries, server):
+def test_different_limit_gives_a_different_signature(cli, references, summaries, server):
     def signatures(*options):
         assert cli(*judging(server), *options).code == 0
         rows = map(json.loads, Path("judgements.jsonl").read_text().splitlines())
@@ -64,20 +64,20 @@ def test_judgements_by_another_limit_are_another_measurement(cli, references, su
         ),
     ],
 )
-def test_a_reply_that_the_limit_ended_says_so(cli, references, summaries, server, text, detail):
+def test_truncated_reply_is_reported(cli, references, summaries, server, text, detail):
     server.answer = lambda call: Reply(text=text, finish_reason="length")
     assert cli(*judging(server), "--max-unscored", "1").code == 0
     rows = [json.loads(line) for line in Path("judgements.jsonl").read_text().splitlines()]
     assert {(row["unscored"], row["detail"]) for row in rows} == {("unparseable", detail)}
 
 
-def test_a_build_whose_replies_are_cut_off_says_so(cli, clusters, server):
+def test_build_reports_truncated_replies(cli, clusters, server):
     server.answer = lambda call: Reply(text='{"questions": [', finish_reason="length")
     result = cli(*building(server), "--run", "mine", "--max-unscored", "1")
     assert "no question in the reply; it was cut off by the limit on its tokens" in result.out
 
 
-def test_half_a_summary_is_none(cli, clusters, server):
+def test_truncated_summary_is_discarded(cli, clusters, server):
     server.answer = lambda call: Reply(text="The bridge closed. Nobody", finish_reason="length")
     result = cli(*asking("summarize", server), "--max-unscored", "1")
     assert Path("summarize.jsonl").read_text() == ""

@@ -25,7 +25,7 @@ def asked_for(server, *faults: Fault) -> list[float]:
     return times
 
 
-def test_a_request_waits_no_longer_in_all_than_its_bound(cli, references, summaries, server):
+def test_total_wait_of_a_request_is_bounded(cli, references, summaries, server):
     """Each of up to six attempts is told to wait a second; two waits are allowed."""
     times = asked_for(server, *slowed(1000))
     cli(*judging(server, concurrency=1), "--max-wait", "2", "--max-unscored", "1", code=0)
@@ -36,7 +36,7 @@ def test_a_request_waits_no_longer_in_all_than_its_bound(cli, references, summar
     assert times[-1] - times[0] < 6 * 2 + 3
 
 
-def test_the_waits_of_others_count(cli, references, summaries, server):
+def test_waits_behind_other_requests_count(cli, references, summaries, server):
     """Six at once, all told to wait: none waits for the pauses that the others were given."""
     times = asked_for(server, *slowed(1000))
     result = cli(*judging(server, concurrency=6), "--max-wait", "2", "--max-unscored", "1", code=0)
@@ -45,26 +45,26 @@ def test_the_waits_of_others_count(cli, references, summaries, server):
     assert result.err.count("of --max-wait") == 1
 
 
-def test_what_comes_within_the_bound_is_scored(cli, references, summaries, server):
+def test_replies_within_the_bound_are_scored(cli, references, summaries, server):
     server.fail(*slowed(2))
     cli(*judging(server, concurrency=1), "--max-wait", "3", code=0)
     assert [row["unscored"] for row in read_judgements()] == [None] * 6
 
 
-def test_waits_without_a_word_of_the_server_are_bounded_too(cli, references, summaries, server):
+def test_waits_without_retry_after_are_also_bounded(cli, references, summaries, server):
     times = asked_for(server, *[Fault(status=503)] * 1000)
     cli(*judging(server, concurrency=6), "--max-wait", "0.5", "--max-unscored", "1")
     assert [row["unscored"] for row in read_judgements()] == ["backend"] * 6
     assert times[-1] - times[0] < 0.5 + 2
 
 
-def test_that_the_server_makes_us_wait_is_said_once(cli, references, summaries, server):
+def test_waiting_notice_is_printed_once(cli, references, summaries, server):
     server.fail(*slowed(3, seconds=2))
     result = cli(*judging(server, concurrency=1), code=0)
     assert result.err.count("openai:stub-model asks to wait, first for 2 s") == 1
 
 
-def test_a_request_that_gave_up_waiting_counts_for_no_call(cli, references, summaries, server):
+def test_request_that_timed_out_waiting_is_not_counted(cli, references, summaries, server):
     server.fail(*slowed(1000))
     options = ("--max-wait", "1", "--max-unscored", "1", "--json", "out.json")
     assert cli(*judging(server, concurrency=6), *options).code == 0
@@ -92,7 +92,7 @@ WRONG = {
 
 @pytest.mark.parametrize("backend", ["openai", "anthropic", "systemone"])
 @pytest.mark.parametrize("kind", WRONG)
-def test_http_that_is_none_says_what_is_wrong(
+def test_invalid_http_error_states_the_problem(
     cli, references, summaries, monkeypatch, kind, backend
 ):
     monkeypatch.setenv("ANTHROPIC_API_KEY", "not-a-key-at-all")
@@ -118,7 +118,7 @@ def command(server, backend: str = "openai"):
     return ("judge", *inputs, "--aspect", "coverage", "--protocol", "likert", *where)
 
 
-def test_after_a_good_reply_broken_http_ends_no_run(cli, references, summaries):
+def test_invalid_http_after_a_good_reply_does_not_stop_the_run(cli, references, summaries):
     """The second request and its repeats get garbage; the others are scored."""
     texts = []
 
@@ -171,7 +171,7 @@ KEY = "abcdefghijklmnopqrstuvwx0123456789"
         f"v1/token:{KEY}",
     ],
 )
-def test_a_key_in_the_path_is_refused(cli, references, summaries, monkeypatch, path):
+def test_api_key_in_the_path_raises(cli, references, summaries, monkeypatch, path):
     monkeypatch.setenv("OPENAI_API_KEY", "the-own-key-of-this-server")
     inputs = ("--references", references, "--summaries", summaries, "-o", "j.jsonl")
     where = ("--backend", "openai:m", "--base-url", f"http://127.0.0.1:9/{path}")
@@ -191,7 +191,7 @@ def test_a_key_in_the_path_is_refused(cli, references, summaries, monkeypatch, p
         "token/v1",
     ],
 )
-def test_paths_without_keys_are_taken(path):
+def test_paths_without_keys_are_accepted(path):
     from fairjudge.backends.http import check_base_url
 
     assert check_base_url(f"http://127.0.0.1:9/{path}").endswith(path)

@@ -49,7 +49,7 @@ def commands(backend: str) -> dict[str, tuple[object, ...]]:
 
 @pytest.mark.parametrize("command", ["judge", "build", "summarize", "study"])
 @pytest.mark.parametrize("backend", BACKENDS)
-def test_the_plan_refuses_what_the_run_refuses(cli, backend, command):
+def test_plan_raises_the_errors_of_the_run(cli, backend, command):
     arguments = commands(backend)[command]
     planned = cli(*arguments, "--plan", code=1)
     assert BACKENDS[backend] in " ".join(planned.err.split())
@@ -57,7 +57,7 @@ def test_the_plan_refuses_what_the_run_refuses(cli, backend, command):
     assert planned.err.rpartition("error: ")[2] == run.err.rpartition("error: ")[2]
 
 
-def test_a_jury_with_one_member_that_has_no_key(cli, server):
+def test_jury_with_one_member_without_key(cli, server):
     arguments = commands("openai:stub")["judge"]
     server_url = ("--base-url", server.v1)
     assert cli(*arguments, *server_url, "--plan").code == 0
@@ -65,7 +65,7 @@ def test_a_jury_with_one_member_that_has_no_key(cli, server):
     assert "API_KEY" in planned.err
 
 
-def test_a_server_that_needs_no_key_is_planned_without_one(cli, server):
+def test_keyless_server_is_planned_without_a_key(cli, server):
     for command, arguments in commands("openai:stub").items():
         if command != "study":
             assert cli(*arguments, "--base-url", server.v1, "--plan").code == 0, command
@@ -88,7 +88,7 @@ def test_a_plan_without_a_language_model_needs_nothing(cli):
     )
 
 
-def test_a_batch_is_planned_without_a_key_as_others_may_send_it(cli):
+def test_batch_is_planned_without_a_key(cli):
     judging = commands("openai:gpt-4o-mini")["judge"][1:]
     cli("batch", "plan", *judging, "--batch", "batch.jsonl", code=0)
     assert Path("batch.jsonl").stat().st_size

@@ -56,7 +56,7 @@ def backend(server, name: str) -> tuple[str, ...]:
     return ("--backend", f"openai:{name}", "--base-url", server.v1)
 
 
-def test_the_better_judge_is_asked_where_the_first_is_not_sure(cli, promised):
+def test_better_judge_is_called_if_the_first_is_uncertain(cli, promised):
     cli(*ASKED, *backend(promised, "strong"), "--cascade", "kept.json", "-o", "out.jsonl", code=0)
     assert {call.body["model"] for call in promised.calls} == {"strong"}  # the first is cached
     assert sorted(number(call) for call in promised.calls) == [
@@ -70,7 +70,7 @@ def test_the_better_judge_is_asked_where_the_first_is_not_sure(cli, promised):
     assert rows[0]["first_confidence"] == 1.0
 
 
-def test_each_call_of_the_two_judges_counts_once_at_its_own_price(cli, promised):
+def test_each_judge_call_is_counted_once_at_its_price(cli, promised):
     Path("prices.toml").write_text(
         "".join(
             f'[[price]]\nmodel = "openai:{name}"\ninput = {usd}\noutput = {usd}\n'
@@ -93,7 +93,7 @@ def test_each_call_of_the_two_judges_counts_once_at_its_own_price(cli, promised)
         assert spent["cost_usd"] == pytest.approx(usd)
 
 
-def test_the_plan_says_what_it_costs_at_most(cli, promised):
+def test_plan_reports_the_maximum_cost(cli, promised):
     command = ("batch", "plan", *ASKED[1:], *backend(promised, "strong"), "--cascade", "kept.json")
     result = cli(*command, "--json", "-", code=0)
     first, better = json.loads(result.out)["models"]
@@ -110,7 +110,7 @@ def test_the_plan_says_what_it_costs_at_most(cli, promised):
         ({"signature": None}, "cannot be run here"),
     ],
 )
-def test_a_promise_that_does_not_fit_is_refused(cli, promised, change, message):
+def test_mismatched_guarantee_raises(cli, promised, change, message):
     data = json.loads(Path("kept.json").read_text())
     Path("kept.json").write_text(json.dumps(data | change))
     result = cli(
@@ -120,7 +120,7 @@ def test_a_promise_that_does_not_fit_is_refused(cli, promised, change, message):
     assert promised.calls == []
 
 
-def test_a_promise_on_another_prompt_is_refused(cli, promised):
+def test_guarantee_for_another_prompt_raises(cli, promised):
     text = Path("kept.json").read_text()
     Path("kept.json").write_text(text.replace("coverage-pairwise.v3", "coverage-pairwise.v2"))
     result = cli(

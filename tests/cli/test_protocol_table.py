@@ -74,7 +74,7 @@ def tau(rows: Rows, means: dict[tuple[str, str], float], documents: Any = None) 
     return float(kendalltau(*zip(*pairs, strict=True)).statistic)
 
 
-def test_correlations_are_scipys_and_the_lead_is_a_paired_bootstrap_over_documents():
+def test_correlations_match_scipy_and_lead_uses_paired_bootstrap():
     labels, means = world()
     parts, whole = by_answer(labels, 0.9), likert(means, 1.5)
     (protocol,) = fj.calibrate([*parts, *whole], labels, n_resamples=1000).to_dict()["protocols"]
@@ -98,7 +98,7 @@ def test_correlations_are_scipys_and_the_lead_is_a_paired_bootstrap_over_documen
     assert protocol["n_documents"] == 40
 
 
-def test_what_takes_fewer_requests_and_is_not_surely_behind_is_named_beside_the_best():
+def test_cheaper_protocols_not_significantly_worse_are_named():
     labels, means = world()
     calibration = fj.calibrate(
         [*by_answer(labels, 0.9), *likert(means, 0.8)], labels, n_resamples=300
@@ -119,7 +119,7 @@ def test_what_takes_fewer_requests_and_is_not_surely_behind_is_named_beside_the_
     assert "Protocols: agreement with human labels" in str(calibration.protocols())
 
 
-def test_nothing_is_best_where_no_protocol_agrees_with_people():
+def test_no_protocol_is_best_without_agreement():
     labels, means = world(n=25)
     shuffled = dict(zip(means, np.random.default_rng(3).permutation(list(means.values())),
                         strict=True))  # fmt: skip
@@ -131,7 +131,7 @@ def test_nothing_is_best_where_no_protocol_agrees_with_people():
     assert "no protocol agrees significantly" in calibration.to_dict()["findings"][0]
 
 
-def test_a_protocol_on_few_of_the_documents_is_not_compared():
+def test_protocol_on_few_documents_is_not_compared():
     labels, means = world()
     few = [row for row in likert(means, 0.2) if int(row["eid"]) < 8]
     (protocol,) = fj.calibrate([*by_answer(labels, 0.9), *few], labels, n_resamples=200).to_dict()[
@@ -144,7 +144,7 @@ def test_a_protocol_on_few_of_the_documents_is_not_compared():
     assert row["kendall"]["n"] == 24
 
 
-def test_the_command_takes_several_files_run_folders_and_what_judge_wrote(cli):
+def test_command_accepts_files_run_folders_and_judge_output(cli):
     labels, means = world()
     write_jsonl(Path("labels.jsonl"), labels)
     write_jsonl(Path("parts.jsonl"), by_answer(labels, 0.9))

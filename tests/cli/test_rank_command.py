@@ -24,7 +24,7 @@ def pair(n: int, a: str, b: str, value: str | None, order: str = "ab") -> dict:
     }
 
 
-def test_the_better_system_leads_and_position_is_distinguished(cli):
+def test_better_system_leads_and_position_effect_is_separated(cli):
     """Of 20 documents in both orders, A wins both in 14, whatever stands first wins both in 6."""
     rows = []
     for n in range(20):
@@ -44,21 +44,21 @@ def test_the_better_system_leads_and_position_is_distinguished(cli):
     assert group["position_effect"]["value"] > 0
 
 
-def test_many_without_a_score_end_with_3_and_are_counted(cli):
+def test_many_unscored_pairs_exit_with_3_and_are_counted(cli):
     rows = [pair(n, "A", "B", "a" if n % 2 else "b") for n in range(8)]
     write_jsonl(Path("pairs.jsonl"), [*rows, pair(9, "A", "B", None), pair(10, "A", "B", None)])
     result = cli("rank", "pairs.jsonl", code=3)
     assert "Excluded: 2 without a score." in result.out
 
 
-def test_without_pairs_there_is_one_line_of_error(cli):
+def test_no_pairs_give_a_one_line_error(cli):
     row = {"eid": "d", "system": "A", "aspect": "coverage", "protocol": "likert", "judge": "j"}
     write_jsonl(Path("ratings.jsonl"), [{**row, "value": 3}])
     result = cli("rank", "ratings.jsonl", code=1)
     assert "needs judgements of pairs or rankings" in result.err
 
 
-def test_systems_that_never_met_are_said_so(cli):
+def test_uncompared_systems_are_reported(cli):
     write_jsonl(Path("pairs.jsonl"), [pair(1, "A", "B", "a"), pair(2, "C", "D", "a")])
     result = cli("rank", "pairs.jsonl", code=0)
     assert "No ranking: systems fall into 2 sets that are never compared." in result.out

@@ -17,7 +17,7 @@ def judged(n: int, value: float) -> dict:
     return row(n, protocol="binary", judge="j", value=value)
 
 
-def test_rates_and_corrected_share_stand_in_table_and_json(cli):
+def test_rates_and_corrected_share_are_in_table_and_json(cli):
     """Of 50 labelled yes 40 are found, of 50 no 45; the other 100 get 38 yes: corrected 0.4."""
     answers = [1] * 40 + [0] * 10 + [1] * 5 + [0] * 45 + [1] * 38 + [0] * 62
     people = [1] * 50 + [0] * 50

@@ -56,7 +56,7 @@ def files() -> None:
 
 
 @pytest.mark.usefixtures("files")
-def test_invalid_answers_go_and_questions_are_checked_again(cli):
+def test_invalid_answers_are_removed_and_questions_revalidated(cli):
     result = cli(
         "references", "apply", "r.jsonl", "l.jsonl", "-o", "v.jsonl", "--json", "v.json", code=0
     )
@@ -83,7 +83,7 @@ def test_invalid_answers_go_and_questions_are_checked_again(cli):
 
 
 @pytest.mark.usefixtures("files")
-def test_the_share_of_sources_is_an_option(cli):
+def test_minimum_source_share_is_an_option(cli):
     result = cli(
         "references", "apply", "r.jsonl", "l.jsonl", "-o", "v.jsonl", "--min-sources", "0.2"
     )
@@ -91,7 +91,7 @@ def test_the_share_of_sources_is_an_option(cli):
 
 
 @pytest.mark.usefixtures("files")
-def test_labels_of_something_else_are_refused(cli):
+def test_unrelated_labels_raise(cli):
     rows = [row | {"aspect": "coverage"} for row in labels("one", {"0.0": "1"})]
     write_jsonl(Path("c.jsonl"), rows)
     result = cli("references", "apply", "r.jsonl", "c.jsonl", "-o", "v.jsonl")
@@ -101,7 +101,7 @@ def test_labels_of_something_else_are_refused(cli):
     assert (result.code, "no label refers to an answer of these" in result.err) == (1, True)
 
 
-def test_recall_and_precision_of_answers_against_peoples(cli):
+def test_answer_recall_and_precision_against_human_answers(cli):
     """Three of people's answers are found; two of ours are not theirs."""
     people = reference("one", [[["a0", "a1", "a2"], ["a3", "a4"]]])
     ours = reference("one", [[["a0"], ["a1"], ["a5"]]])

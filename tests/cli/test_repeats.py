@@ -20,7 +20,7 @@ def by_wording(call) -> Reply:
     return Reply(text=f"Verdict: {verdict}")
 
 
-def test_every_repeat_and_wording_is_kept_and_measured(cli, references, summaries, server):
+def test_every_repeat_and_prompt_variant_is_kept_and_measured(cli, references, summaries, server):
     server.answer = by_wording
     result = cli(*judging(server), *TWICE, "--json", "out.json", code=0)
     rows_written = read_judgements()
@@ -41,21 +41,21 @@ def test_every_repeat_and_wording_is_kept_and_measured(cli, references, summarie
     assert "Stability of" in result.out
 
 
-def test_live_prompts_that_agree_are_no_copies(cli, references, summaries, server):
+def test_agreeing_prompts_with_live_calls_are_not_called_copies(cli, references, summaries, server):
     server.answer = lambda call: Reply(text="Verdict: 3")
     cli(*judging(server), "--prompt-variants", "3", "--json", "out.json", code=0)
     (group,) = read_json("out.json")["stability"]
     assert (group["flips_between_variants"]["value"], group["alike"]) == (0.0, False)
 
 
-def test_what_was_judged_once_is_not_asked_again(cli, references, summaries, server):
+def test_existing_judgements_are_not_repeated(cli, references, summaries, server):
     cli(*judging(server))
     n_once = len(server.calls)
     assert cli(*judging(server), "--repeats", "3").code == 0
     assert (n_once, len(server.calls)) == (6, 18)
 
 
-def test_the_plan_counts_repeats_and_wordings(cli, references, summaries, server):
+def test_plan_counts_repeats_and_prompt_variants(cli, references, summaries, server):
     result = cli("batch", "plan", *ASKED, "--aspect", "faithfulness", "--preset", "budget", *TWICE,
                "--backend", "openai:stub-model", "--json", "-", code=0)  # fmt: skip
     (plan,) = json.loads(result.out)["models"]
@@ -64,7 +64,7 @@ def test_the_plan_counts_repeats_and_wordings(cli, references, summaries, server
     assert plan["calls"] == 6 * json.loads(once.out)["models"][0]["calls"]
 
 
-def test_a_custom_wording_stands_beside_the_first(cli, references, summaries, server):
+def test_custom_prompt_variant_is_added_to_the_default(cli, references, summaries, server):
     Path("own.md").write_text(
         '+++\ntask = "own"\nname = "mine"\nversion = 1\nabout = "x"\n+++\n'
         "## user\n{{articles}} {{text}} Judge! {{scale}}\n"
@@ -85,7 +85,7 @@ def test_a_custom_wording_stands_beside_the_first(cli, references, summaries, se
         ),
     ],
 )
-def test_what_cannot_be_repeated_is_said(cli, references, summaries, server, more, message):
+def test_unrepeatable_judges_raise(cli, references, summaries, server, more, message):
     base = () if "--backend" in more else openai(server)
     aspect = () if "--aspect" in more else ("--aspect", "coverage", "--protocol", "likert")
     result = cli("judge", *ASKED, "-o", "judgements.jsonl", *aspect, *base, *more, code=1)

@@ -7,7 +7,7 @@ from pathlib import Path
 from cli_tools import building, judging, openai
 
 
-def test_a_run_tells_what_was_asked_each_time(cli, references, summaries, server):
+def test_run_records_each_request(cli, references, summaries, server):
     command = (*judging(server), "--run", "run")
     assert cli(*command, "--max-calls", "4", "--max-unscored", "1").code == 0
     assert cli(*command).code == 0
@@ -22,7 +22,7 @@ def test_a_run_tells_what_was_asked_each_time(cli, references, summaries, server
     assert "openai:stub-model" in page
 
 
-def test_runs_of_build_and_summarize_and_a_folder_of_all(cli, clusters, server):
+def test_report_of_build_and_summarize_runs_and_their_folder(cli, clusters, server):
     assert cli(*building(server), "--run", "work/build").code == 0
     options = ("-o", "work/s.jsonl", "--run", "work/summarize", *openai(server))
     assert cli("summarize", clusters, *options).code == 0
@@ -34,7 +34,7 @@ def test_runs_of_build_and_summarize_and_a_folder_of_all(cli, clusters, server):
     assert "What about the rain?" in page
 
 
-def test_a_page_that_cannot_be_written_is_refused_first(cli, references):
+def test_unwritable_page_raises_first(cli, references):
     result = cli("report", references, "-o", "nowhere/page.html")
     assert (result.code, result.out) == (1, "")
     assert "the folder for this output does not exist" in result.err

@@ -85,13 +85,13 @@ def test_a_killed_run_with_several_calls_in_flight_repeats_only_those(cli, refer
     assert 30 < len(server.calls) <= 34
 
 
-def test_an_earlier_output_outlives_a_kill(cli, references, summaries, server):
+def test_earlier_output_survives_a_kill(cli, references, summaries, server):
     Path("judgements.jsonl").write_text("earlier\n")
     end_in_the_middle(server, judging(server), signal.SIGKILL, passing=2)
     assert Path("judgements.jsonl").read_text() == "earlier\n"
 
 
-def test_two_runs_on_one_folder_the_second_is_refused(cli, references, summaries, server):
+def test_second_run_on_a_folder_in_use_raises(cli, references, summaries, server):
     command = (*judging(server), "--run", "shared")
     with holding(server, command, passing=2, n_held=1) as (first, gate):
         second = cli(*command, code=1)
@@ -109,14 +109,14 @@ def test_two_runs_share_the_cache(cli, references, summaries, server):
     assert len(prompts_of(server)) == 6
 
 
-def test_the_folder_of_another_command_is_refused(cli, clusters, references, summaries, server):
+def test_folder_of_another_command_raises(cli, clusters, references, summaries, server):
     assert cli(*building(server), "--run", "mine").code == 0
     result = cli(*judging(server), "--run", "mine", code=1)
     assert result.err.startswith("error: mine: this is another run (it differs in ")
     assert "command" in result.err
 
 
-def test_a_run_folder_that_is_a_file(cli, references, summaries, server):
+def test_run_folder_that_is_a_file_raises(cli, references, summaries, server):
     Path("mine").write_text("x")
     result = cli(*judging(server), "--run", "mine", code=1)
     assert result.err == "error: mine: cannot use this run folder: File exists\n"
@@ -129,7 +129,7 @@ def test_a_run_folder_that_is_a_file(cli, references, summaries, server):
         ("manifest.json", "not a run's manifest"),
     ],
 )
-def test_a_damaged_run_folder_says_what_is_damaged(cli, references, summaries, server, file, part):
+def test_damaged_run_folder_error_names_the_file(cli, references, summaries, server, file, part):
     assert cli(*judging(server), "--run", "mine").code == 0
     for beside in Path("mine").glob(f"{file}-*"):  # SQLite's journal
         beside.unlink()
@@ -143,9 +143,7 @@ def test_a_damaged_run_folder_says_what_is_damaged(cli, references, summaries, s
     assert len(server.calls) == 6
 
 
-def test_rows_that_the_run_did_not_write_are_asked_again_from_the_cache(
-    cli, references, summaries, server
-):
+def test_foreign_rows_are_judged_again_from_the_cache(cli, references, summaries, server):
     assert cli(*judging(server), "--run", "mine").code == 0
     Path("mine", "judgements.jsonl").write_bytes(b"rubbish, and no line of ours\n" * 200)
     before = Path("judgements.jsonl").read_bytes()
@@ -155,7 +153,7 @@ def test_rows_that_the_run_did_not_write_are_asked_again_from_the_cache(
     assert b"rubbish" not in Path("mine", "judgements.jsonl").read_bytes()
 
 
-def test_several_files_of_summaries_are_one_leaderboard(cli, references, summaries, server):
+def test_several_summary_files_form_one_leaderboard(cli, references, summaries, server):
     options = ("--summaries", summaries, "--summaries", "more.jsonl")
     write_jsonl(Path("more.jsonl"), [summary("added")])
     result = cli(*judging(server), *options, "--json", "numbers.json", code=0)
@@ -166,7 +164,7 @@ def test_several_files_of_summaries_are_one_leaderboard(cli, references, summari
     assert "more.jsonl:1: a second summary of 'bridge' by 'system3' (first at " in result.err
 
 
-def test_clusters_without_questions_are_no_loss(cli, server):
+def test_clusters_without_questions_are_not_failures(cli, server):
     """Of two clusters one has no question: the summary of it is not judged, and that is said."""
     write_jsonl(Path("references.jsonl"), [reference(), cluster("dam") | {"question_answers": []}])
     write_jsonl(Path("summaries.jsonl"), [summary("s"), summary("s", "dam")])
@@ -175,7 +173,7 @@ def test_clusters_without_questions_are_no_loss(cli, server):
     assert "1 of 2 items (50 %) is without a score: 1 not applicable." in result.out
 
 
-def test_a_built_cluster_without_questions_is_a_loss(cli, clusters, server):
+def test_built_cluster_without_questions_is_a_failure(cli, clusters, server):
     server.answer = lambda call: (
         json.dumps({"answers": []}) if '{"answers"' in text_of(call) else journalist(call)
     )
@@ -192,7 +190,7 @@ CHANGES = [
 
 
 @pytest.mark.parametrize("change", CHANGES)
-def test_what_can_change_a_result_is_another_run(cli, references, summaries, server, change):
+def test_result_changing_options_need_another_run(cli, references, summaries, server, change):
     assert cli(*judging(server), "--run", "mine").code == 0
     result = cli(*judging(server), *change, "--run", "mine", code=1)
     assert "this is another run" in result.err
@@ -200,14 +198,14 @@ def test_what_can_change_a_result_is_another_run(cli, references, summaries, ser
     assert len(server.calls) >= 12
 
 
-def test_another_model_is_another_run(cli, references, summaries, server):
+def test_another_model_needs_another_run(cli, references, summaries, server):
     assert cli(*judging(server), "--run", "mine").code == 0
     other = [arg.replace("stub-model", "other-model") for arg in judging(server)]
     result = cli(*other, "--run", "mine", code=1)
     assert "this is another run" in result.err
 
 
-def test_another_scale_or_prompt_is_another_run(cli, references, summaries, server):
+def test_another_scale_or_prompt_needs_another_run(cli, references, summaries, server):
     levels = "".join(f'[[levels]]\nanswer = "{n}"\nvalue = {n}\n' for n in range(1, 8))
     Path("scale.toml").write_text(f'name = "seven"\nkind = "number"\n{levels}')
     scaled = (*judging(server), "--scale", "scale.toml", "--run", "mine")
@@ -218,7 +216,7 @@ def test_another_scale_or_prompt_is_another_run(cli, references, summaries, serv
     assert "it differs in options" in result.err
 
 
-def test_what_cannot_change_a_result_resumes_the_same_run(cli, references, summaries, server):
+def test_other_options_resume_the_same_run(cli, references, summaries, server):
     first = cli(*judging(server), "--json", "-")
     again = ("--concurrency", "1", "--max-calls", "0", "--max-unscored", "0", "--quiet")
     second = cli(*judging(server), *again, "--json", "-", code=0)
@@ -229,14 +227,14 @@ def test_what_cannot_change_a_result_resumes_the_same_run(cli, references, summa
     assert first_report == second_report
 
 
-def test_moved_inputs_with_the_same_content_are_the_same_run(cli, references, summaries, server):
+def test_moved_inputs_with_equal_content_resume_the_same_run(cli, references, summaries, server):
     assert cli(*judging(server)).code == 0
     references.rename("elsewhere.jsonl")
     assert cli(*judging(server), "--references", "elsewhere.jsonl").code == 0
     assert len(server.calls) == 6
 
 
-def test_more_clusters_are_another_run_but_cost_only_their_own_calls(cli, clusters, server):
+def test_more_clusters_need_another_run_but_reuse_cached_calls(cli, clusters, server):
     assert cli(*building(server)).code == 0
     before = len(server.calls)
     write_jsonl(clusters, [cluster(), cluster("tram")])

@@ -35,7 +35,7 @@ def no_waits(monkeypatch):
     monkeypatch.setattr(models, "Retrying", retrying)
 
 
-def test_a_server_that_is_not_there_ends_the_run_at_once(cli, references, summaries, server):
+def test_unreachable_server_stops_the_run_at_once(cli, references, summaries, server):
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         url = f"http://127.0.0.1:{free.getsockname()[1]}/v1"
@@ -47,7 +47,7 @@ def test_a_server_that_is_not_there_ends_the_run_at_once(cli, references, summar
     assert line.startswith("error: openai:stub-model: no server answers: cannot reach http://127")
 
 
-def test_a_key_that_is_not_accepted_ends_the_run(cli, references, summaries, server, monkeypatch):
+def test_rejected_api_key_stops_the_run(cli, references, summaries, server, monkeypatch):
     monkeypatch.setenv("OPENAI_API_KEY", "sk-very-secret")
     server.fail(*[Fault(status=401, message="Incorrect API key provided: sk-very-secret")] * 50)
     result = cli(*judging(server), code=1)
@@ -68,7 +68,7 @@ def test_retries_are_counted_in_one_line_and_in_the_report(cli, references, summ
     assert (spent["n_calls"], len(server.calls)) == (11, 11)
 
 
-def test_no_reply_is_waited_for_longer_than_asked(cli, references, summaries, server):
+def test_timeout_limits_the_wait_for_a_reply(cli, references, summaries, server):
     server.fail(Fault(broken="stall"))  # which hangs up by itself, after 30 s
     result = cli(*judging(server, concurrency=1), "--timeout", "2", code=0)
     # One, where the machine is quick enough for the other calls, and for every connection.
@@ -79,13 +79,13 @@ def test_no_reply_is_waited_for_longer_than_asked(cli, references, summaries, se
     assert 7 <= len(server.calls) <= 6 + int(output[1])
 
 
-def test_a_timeout_is_no_part_of_a_run(cli, references, summaries, server):
+def test_timeout_does_not_identify_a_run(cli, references, summaries, server):
     assert cli(*judging(server), "--run", "mine", "--timeout", "9").code == 0
     assert cli(*judging(server), "--run", "mine", "--timeout", "8").code == 0
     assert len(server.calls) == 6
 
 
-def test_with_the_right_key_the_same_command_goes_on(cli, references, summaries, server):
+def test_rerun_with_the_correct_key_resumes(cli, references, summaries, server):
     server.fail(*[Fault(status=401)] * 4)
     assert cli(*judging(server, concurrency=2)).code == 1
     server._faults.clear()
@@ -93,14 +93,14 @@ def test_with_the_right_key_the_same_command_goes_on(cli, references, summaries,
     assert len(read_judgements()) == 6
 
 
-def test_a_model_that_the_server_does_not_have(cli, clusters, server):
+def test_model_missing_on_the_server(cli, clusters, server):
     server.fail(*[Fault(status=404, message="model 'stub-model' not found")] * 50)
     result = cli(*building(server), code=1)
     assert "answered 404: model 'stub-model' not found" in result.err
     assert len(server.calls) == 1
 
 
-def test_a_server_that_refuses_all(cli, references, summaries, server):
+def test_server_that_refuses_every_request(cli, references, summaries, server):
     server.answer = lambda call: Reply(text=None, refusal="I can't help with that.")
     result = cli(*judging(server), code=3)
     assert "6 of 6 items without a result (100.0 %)" in result.err
@@ -108,7 +108,7 @@ def test_a_server_that_refuses_all(cli, references, summaries, server):
     assert len(server.calls) == 6  # a refusal is an answer: it is not asked again
 
 
-def test_refusals_are_not_cached_but_are_recorded(cli, references, summaries, server):
+def test_refusals_are_recorded_but_not_cached(cli, references, summaries, server):
     server.answer = lambda call: Reply(text=None, refusal="no")
     assert cli(*judging(server)).code == 3
     assert cli(*judging(server)).code == 3
@@ -118,14 +118,14 @@ def test_refusals_are_not_cached_but_are_recorded(cli, references, summaries, se
     assert len(server.calls) == 12
 
 
-def test_a_refusal_in_plain_text_is_refused_and_not_repaired(cli, references, summaries, server):
+def test_plain_text_refusal_is_not_repaired(cli, references, summaries, server):
     server.answer = lambda call: "I'm sorry, but I cannot help with rating this summary."
     cli(*judging(server), code=3)
     assert {row["unscored"] for row in read_judgements()} == {"refused"}
     assert len(server.calls) == 6
 
 
-def test_a_server_that_only_talks_is_asked_to_repair_once(cli, references, summaries, server):
+def test_reply_without_verdict_is_repaired_once(cli, references, summaries, server):
     server.answer = lambda call: "What a lovely day it is."
     cli(*judging(server), code=3)
     assert {row["unscored"] for row in read_judgements()} == {"unparseable"}
@@ -134,7 +134,7 @@ def test_a_server_that_only_talks_is_asked_to_repair_once(cli, references, summa
     assert len(server.calls) == 7
 
 
-def test_pages_instead_of_replies_are_asked_again(cli, references, summaries, server):
+def test_html_replies_are_retried(cli, references, summaries, server):
     server.fail(*[Fault(broken="garbage")] * 6)
     result = cli(*judging(server), code=0)
     assert [row["unscored"] for row in read_judgements()] == [None] * 6
@@ -157,7 +157,7 @@ def test_a_server_that_recovers(cli, references, summaries, server, faults):
     assert len(server.calls) == 6 + len(faults)
 
 
-def test_a_server_that_breaks_off_after_it_was_met(cli, references, summaries, server):
+def test_server_lost_after_a_first_reply(cli, references, summaries, server):
     answered = []
 
     def answer(call):
@@ -171,9 +171,7 @@ def test_a_server_that_breaks_off_after_it_was_met(cli, references, summaries, s
     assert len(server.calls) == 7
 
 
-def test_what_a_dead_server_left_open_is_asked_again_by_the_same_command(
-    cli, references, summaries, server
-):
+def test_rerun_repeats_calls_lost_to_a_dead_server(cli, references, summaries, server):
     down = threading.Event()
 
     def answer(call):
@@ -200,7 +198,7 @@ TOO_LONG = Fault(
 )
 
 
-def test_an_article_longer_than_the_window_is_unscored_and_the_rest_goes_on(cli, summaries, server):
+def test_article_beyond_the_window_is_unscored_and_others_continue(cli, summaries, server):
     long = reference()
     long["articles"][0]["content"] += " endless" * 50
     write_jsonl(Path("references.jsonl"), [long])
@@ -213,7 +211,7 @@ def test_an_article_longer_than_the_window_is_unscored_and_the_rest_goes_on(cli,
     assert len(server.calls) == 6 * 4
 
 
-def test_articles_too_long_together_are_halved_for_questions(cli, clusters, server):
+def test_articles_too_long_together_are_split_for_questions(cli, clusters, server):
     room = 2
 
     def answer(call):
@@ -232,7 +230,7 @@ def test_articles_too_long_together_are_halved_for_questions(cli, clusters, serv
     assert requests[1:] in ([2, 1], [3, 1], [4, 2, 1], [1])
 
 
-def test_a_build_against_a_server_that_fails_at_all_steps(cli, clusters, server):
+def test_build_with_a_server_failing_at_every_step(cli, clusters, server):
     server.answer = lambda call: Reply(text=None, refusal="no")
     result = cli(*building(server), code=3)
     assert "No question: no valid question was left" in result.out
@@ -246,9 +244,7 @@ def test_a_build_against_a_server_that_fails_at_all_steps(cli, clusters, server)
         assert items == problems
 
 
-def test_a_build_that_lost_answers_to_the_server_is_mended_by_the_same_command(
-    cli, clusters, server
-):
+def test_rerun_completes_a_build_with_lost_answers(cli, clusters, server):
     def answer(call):
         down = '{"answers"' in text_of(call) and "bridge2" in text_of(call)
         return Fault(status=500) if down else journalist(call)
@@ -267,7 +263,7 @@ def test_a_build_that_lost_answers_to_the_server_is_mended_by_the_same_command(
     assert Path("refs.jsonl").read_bytes() == mended
 
 
-def test_calls_are_limited_exactly_and_a_larger_limit_goes_on(cli, references, summaries, server):
+def test_call_limit_is_exact_and_a_larger_limit_resumes(cli, references, summaries, server):
     cli(*judging(server), "--max-calls", "2", code=3)
     assert len(server.calls) == 2
     assert (
@@ -281,16 +277,16 @@ def test_calls_are_limited_exactly_and_a_larger_limit_goes_on(cli, references, s
 
 
 @pytest.mark.parametrize("fault", [Fault(broken="stall"), Fault(status=500), Fault(broken="reset")])
-def test_requests_that_are_repeated_count_against_the_limit(
-    cli, references, summaries, server, fault
-):
+def test_retries_count_against_the_limit(cli, references, summaries, server, fault):
     server.fail(*[fault] * 100)
     result = cli(*judging(server), "--max-calls", "5", "--timeout", "1")
     assert result.code in {1, 3}
     assert 1 <= len(server.calls) <= 5
 
 
-def test_a_parameter_that_is_declined_counts_against_the_limit(cli, references, summaries, server):
+def test_request_with_declined_parameter_counts_against_the_limit(
+    cli, references, summaries, server
+):
     server.fail(*[Fault(status=400, message="temperature is not supported")] * 3)
     cli(*judging(server, concurrency=1), "--max-calls", "3", code=3)
     assert len(server.calls) == 3
@@ -305,7 +301,7 @@ def test_a_parameter_that_is_declined_counts_against_the_limit(cli, references, 
         {"retry-after-ms": "9" * 400},
     ],
 )
-def test_a_server_that_asks_for_days_ends_one_item(cli, references, summaries, server, headers):
+def test_retry_after_of_days_fails_one_item(cli, references, summaries, server, headers):
     server.fail(Fault(status=429, headers=headers))
     result = cli(*judging(server, concurrency=1), "--max-unscored", "1", code=0)
     (line,) = result.err.splitlines()
@@ -315,14 +311,14 @@ def test_a_server_that_asks_for_days_ends_one_item(cli, references, summaries, s
     assert len(server.calls) == 6
 
 
-def test_the_longest_wait_is_a_users_choice(cli, references, summaries, server):
+def test_maximum_wait_is_an_option(cli, references, summaries, server):
     server.fail(Fault(status=429, headers={"retry-after": "3"}))
     result = cli(*judging(server, concurrency=1), "--max-wait", "2", "--max-unscored", "1")
     assert "longer than the 2 s of --max-wait" in result.err
     assert [row["unscored"] for row in read_judgements()] == ["backend"] + [None] * 5
 
 
-def test_a_build_within_a_limit_keeps_what_it_has(cli, clusters, server):
+def test_build_at_its_limit_keeps_finished_parts(cli, clusters, server):
     # one for questions, four articles; none is left to group
     assert cli(*building(server), "--max-calls", "5").code == 3
     assert len(server.calls) == 5
@@ -333,22 +329,20 @@ def test_a_build_within_a_limit_keeps_what_it_has(cli, clusters, server):
     assert Path("refs.jsonl").read_bytes() == limited
 
 
-def test_a_limit_of_no_calls_still_serves_what_is_cached(cli, references, summaries, server):
+def test_limit_of_zero_calls_still_serves_cached_replies(cli, references, summaries, server):
     assert cli(*judging(server)).code == 0
     assert cli(*judging(server), "--run", "other", "--max-calls", "0").code == 0
     assert len(server.calls) == 6
 
 
-def test_cost_is_limited_only_where_it_is_known(cli, references, summaries, server):
+def test_cost_limit_needs_a_known_price(cli, references, summaries, server):
     result = cli(*judging(server), "--max-cost", "1", code=1)
     assert "price of openai:stub-model is unknown" in result.err
     assert server.calls == []
 
 
 @pytest.mark.parametrize("concurrency", [1, 3])
-def test_no_more_calls_are_in_flight_than_allowed(
-    cli, clusters, references, summaries, server, concurrency
-):
+def test_concurrent_calls_are_limited(cli, clusters, references, summaries, server, concurrency):
     """Every call waits until as many are there as may be; the first of its kind may be alone."""
     lock, full = threading.Lock(), threading.Event()
     flying, most, kinds = 0, 0, set()
@@ -378,7 +372,7 @@ def test_no_more_calls_are_in_flight_than_allowed(
     assert most == concurrency
 
 
-def test_an_error_of_one_item_does_not_stop_the_others(cli, references, server):
+def test_error_of_one_item_does_not_stop_the_others(cli, references, server):
     write_jsonl(Path("summaries.jsonl"), [summary(f"s{n}") for n in range(30)])
     server.fail(Fault(status=400, message="bad luck"))
     result = cli(*judging(server))
@@ -387,7 +381,7 @@ def test_an_error_of_one_item_does_not_stop_the_others(cli, references, server):
     assert len(server.calls) == 30
 
 
-def test_summaries_are_kept_and_failed_ones_asked_again(cli, server):
+def test_summaries_are_kept_and_failed_ones_retried(cli, server):
     from cli_tools import cluster
 
     write_jsonl(Path("clusters.jsonl"), [cluster("good"), cluster("bad")])

@@ -85,7 +85,7 @@ def written_study(server, limit: str, *, concurrency: int = 1, n: int = 8) -> Pa
 
 
 @pytest.mark.parametrize("concurrency", [1, 4])
-def test_a_study_sends_no_more_than_its_budget_over_killed_starts(cli, server, concurrency):
+def test_study_respects_its_call_budget_over_killed_runs(cli, server, concurrency):
     text = written_study(server, f"max_calls = {LIMIT}", concurrency=concurrency)
     assert all(kill_after(server, 2, "study", text, "-q") for _ in range(2))
     kill_after(server, 2, "study", text, "-q")
@@ -100,7 +100,7 @@ def test_a_study_sends_no_more_than_its_budget_over_killed_starts(cli, server, c
     assert f"Total of all starts: {len(server.calls)} calls" in result.out
 
 
-def test_a_study_s_money_counts_over_killed_starts(cli, server):
+def test_study_cost_accumulates_over_killed_runs(cli, server):
     """A call costs 11 + 7 tokens of 1,000 dollars a million: 1.8 cents as the server counts it."""
     Path("prices.toml").write_text(
         '[[price]]\nmodel = "openai:stub-model"\ninput = 1000.0\noutput = 1000.0\n'
@@ -119,7 +119,7 @@ def test_a_study_s_money_counts_over_killed_starts(cli, server):
     assert spent["cost_usd"] <= 3.0
 
 
-def test_a_study_of_an_earlier_version_goes_on_from_what_its_runs_noted(cli, server):
+def test_study_of_an_earlier_version_resumes_with_its_recorded_cost(cli, server):
     text = written_study(server, "max_calls = 3")
     assert cli("study", text).code == 3
     Path("study/spending.json").unlink()
@@ -127,7 +127,7 @@ def test_a_study_of_an_earlier_version_goes_on_from_what_its_runs_noted(cli, ser
     assert len(server.calls) == 3
 
 
-def test_a_plan_subtracts_what_killed_starts_sent(cli, server):
+def test_plan_subtracts_calls_of_killed_runs(cli, server):
     text = written_study(server, "max_calls = 17")
     assert kill_after(server, 3, "study", text, "-q")
     assert cli("study", text, "--plan", "--json", "plan.json").code == 0
@@ -139,7 +139,7 @@ def test_a_plan_subtracts_what_killed_starts_sent(cli, server):
     assert read_json("plan.json")["over"] == ["max_calls"]
 
 
-def test_a_limit_on_calls_holds_over_killed_starts_of_a_run(cli, references, server):
+def test_call_limit_applies_across_killed_runs(cli, references, server):
     write_jsonl(Path("summaries.jsonl"), [summary(f"system{item}") for item in range(20)])
     command = (*judging(server, concurrency=2), "--run", "run", "--max-calls", LIMIT)
     assert all(kill_after(server, 2, *command) for _ in range(2))
@@ -158,7 +158,9 @@ def test_a_limit_on_calls_holds_over_killed_starts_of_a_run(cli, references, ser
 
 
 @pytest.mark.parametrize("step", ["build", "summarize", "jury", "checks"])
-def test_so_it_does_for_other_commands(cli, clusters, references, summaries, server, step):
+def test_call_limit_applies_across_killed_runs_of_other_commands(
+    cli, clusters, references, summaries, server, step
+):
     """Juries and checks have several runs, and are killed in the second: the first counts too."""
     members = ("--backend", "openai:one", "--backend", "openai:two")
     commands = {
@@ -183,14 +185,14 @@ def test_so_it_does_for_other_commands(cli, clusters, references, summaries, ser
     assert f"{n_killed + unsent} calls of earlier, killed processes" in result.err
 
 
-def test_a_start_that_ends_leaves_nothing_to_count(cli, references, summaries, server):
+def test_finished_run_leaves_no_account(cli, references, summaries, server):
     assert cli(*judging(server), "--run", "run", "--max-calls", 2).code == 3
     assert not Path("run/spending.json").exists()
     assert "earlier, killed" not in cli(*judging(server), "--run", "run", "--max-calls", 2).err
     assert len(server.calls) == 4
 
 
-def test_a_report_counts_a_start_that_was_killed(cli, references, summaries, server):
+def test_report_counts_calls_of_a_killed_run(cli, references, summaries, server):
     assert kill_after(server, 3, *judging(server, concurrency=1), "--run", "run")
     assert cli("report", "run", "--references", references, "-o", "report.html").code == 0
     page = Path("report.html").read_text("utf-8")
@@ -200,9 +202,7 @@ def test_a_report_counts_a_start_that_was_killed(cli, references, summaries, ser
 
 
 @pytest.mark.parametrize("text", ["", "{}", "null", '{"n_calls": 3, "checksum": "0"}', "\0" * 256])
-def test_an_account_that_nobody_wrote_is_one_error_that_names_it(
-    cli, references, summaries, server, text
-):
+def test_invalid_account_file_raises_and_is_named(cli, references, summaries, server, text):
     Path("run").mkdir()
     Path("run/spending.json").write_text(text)
     result = cli(*judging(server), "--run", "run", "--max-calls", 2, code=1)

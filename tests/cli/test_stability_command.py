@@ -21,7 +21,7 @@ def measured(cli, *more: str) -> tuple[dict, str]:
     return group, result.out
 
 
-def test_repeats_in_a_file_are_held_beside_one_another(cli):
+def test_repeats_in_a_file_are_compared(cli):
     """Of 20 items 5 get another value the second time; one refusal is counted and left out."""
     rows = [judged(n, 1 + n % 4, repeat=0) for n in range(20)]
     rows += [judged(n, 1 + n % 4 + (n < 5), repeat=1) for n in range(20)]
@@ -34,7 +34,7 @@ def test_repeats_in_a_file_are_held_beside_one_another(cli):
     assert "Effect of repeats on a mean" in out
 
 
-def test_replies_that_samples_kept_are_read_again(cli):
+def test_stored_sample_replies_are_parsed_again(cli):
     """Each item has three replies: 4, 4 and 5; of three pairs two differ."""
     rows = [judged(n, 4.33, samples=["4", "Score: 4", "5"]) for n in range(12)]
     write_jsonl(Path("judged.jsonl"), rows)
@@ -43,7 +43,7 @@ def test_replies_that_samples_kept_are_read_again(cli):
     assert group["flips"]["value"] == pytest.approx(2 / 3)
 
 
-def test_prompts_that_agree_on_everything_are_suspected_of_being_copies(cli):
+def test_always_agreeing_prompts_are_suspected_copies(cli):
     rows = [judged(n, 1 + n % 4, prompt=p) for n in range(12) for p in ("plain", "reasons")]
     write_jsonl(Path("judged.jsonl"), rows)
     group, out = measured(cli, "--variant", "prompt")
@@ -51,7 +51,7 @@ def test_prompts_that_agree_on_everything_are_suspected_of_being_copies(cli):
     assert "copies of one another" in " ".join(out.split())
 
 
-def test_both_orders_of_a_pair_are_no_repeats(cli):
+def test_both_orders_of_a_pair_are_not_repeats(cli):
     pair = {"eid": "d", "system_a": "x", "system_b": "y", "aspect": "coverage", "judge": "j"}
     pair["protocol"] = "pairwise"
     write_jsonl(

@@ -57,7 +57,7 @@ def record() -> dict:
     return read_json("study/study.json")["fairjudge_study"]
 
 
-def test_everything_is_made_in_one_command_and_nothing_twice(cli, study_file, server):
+def test_one_command_runs_every_step_once(cli, study_file, server):
     result = cli("study", study_file, code=0)
     assert "In short:" in result.out
     assert "written" in Path("study/summaries.jsonl").read_text()
@@ -75,7 +75,7 @@ def test_everything_is_made_in_one_command_and_nothing_twice(cli, study_file, se
     assert again.err == ""
 
 
-def test_figures_are_those_of_the_single_commands(cli, study_file, server):
+def test_results_match_the_single_commands(cli, study_file, server):
     assert cli("study", study_file).code == 0
     model = ("--backend", "openai:stub-model", "--base-url", server.v1)
     request = len(server.calls)
@@ -110,7 +110,7 @@ def test_figures_are_those_of_the_single_commands(cli, study_file, server):
     assert all(reason.startswith("the model has no known price") for reason in reasons[1])
 
 
-def test_a_changed_step_runs_again_with_what_builds_on_it_alone(cli, study_file, server):
+def test_changed_step_reruns_only_with_its_dependents(cli, study_file, server):
     assert cli("study", study_file).code == 0
     before = record()
     text = study_file.read_text().replace('name = "faithful"', 'name = "faithful"\nrepeats = 2')
@@ -128,7 +128,7 @@ def test_a_changed_step_runs_again_with_what_builds_on_it_alone(cli, study_file,
     assert Path("study/references.jsonl").read_text()
 
 
-def test_the_plan_is_what_the_study_asks(cli, study_file, server):
+def test_plan_matches_the_calls_of_the_study(cli, study_file, server):
     cli("study", study_file, "--plan", "--json", "plan.json", code=0)
     assert not server.calls
     planned = read_json("plan.json")
@@ -142,7 +142,7 @@ def test_the_plan_is_what_the_study_asks(cli, study_file, server):
     assert {item["done"] for item in json.loads(after.out)["steps"]} == {True}
 
 
-def test_a_killed_study_goes_on_where_it_stopped(cli, study_file, server):
+def test_killed_study_resumes_where_it_stopped(cli, study_file, server):
     server.answer = slowly(0.2)
     process = start("study", study_file, "-q")
     wait_until(lambda: Path("study/judgements").is_dir() and len(server.calls) > 12)
@@ -157,7 +157,7 @@ def test_a_killed_study_goes_on_where_it_stopped(cli, study_file, server):
     assert not any('"questions"' in text for text in again)
 
 
-def test_an_interrupt_says_one_thing(cli, study_file, server):
+def test_interrupt_prints_one_message(cli, study_file, server):
     server.answer = slowly(0.5)
     process = start("study", study_file, "-q")
     wait_until(lambda: len(server.calls) > 1)
@@ -167,7 +167,7 @@ def test_an_interrupt_says_one_thing(cli, study_file, server):
     assert cli("study", study_file).code == 0
 
 
-def test_one_budget_is_for_all_steps_and_starts(cli, study_file, server):
+def test_budget_is_shared_by_all_steps_and_runs(cli, study_file, server):
     assert cli("study", study_file, "--plan", "--json", "plan.json").code == 0
     n_built = read_json("plan.json")["steps"][0]["calls"]
     limited = study_file.read_text() + "\n[budget]\nmax_calls = {}\n"
@@ -186,7 +186,7 @@ def test_one_budget_is_for_all_steps_and_starts(cli, study_file, server):
     assert "Every item has a result." in result.out
 
 
-def test_two_starts_do_not_share_a_folder(cli, study_file, server):
+def test_concurrent_runs_cannot_share_a_folder(cli, study_file, server):
     server.answer = slowly(0.5)
     process = start("study", study_file, "-q")
     wait_until(lambda: bool(server.calls))
@@ -220,7 +220,7 @@ def test_two_starts_do_not_share_a_folder(cli, study_file, server):
         ('base_url = "', 'max_cost = 1\nbase_url = "', "budgets are in [budget]"),
     ],
 )
-def test_mistakes_in_the_file_are_named_before_any_call(cli, study_file, server, old, new, message):
+def test_study_file_errors_are_named_before_any_call(cli, study_file, server, old, new, message):
     text = study_file.read_text()
     assert old in text
     study_file.write_text(text.replace(old, new, 1))
@@ -232,20 +232,20 @@ def test_mistakes_in_the_file_are_named_before_any_call(cli, study_file, server,
     assert not Path("study").exists()
 
 
-def test_a_folder_with_another_study_json_is_refused(cli, study_file):
+def test_folder_with_another_study_json_raises(cli, study_file):
     Path("study").mkdir()
     Path("study/study.json").write_text("{}")
     result = cli("study", study_file, code=1)
     assert "not the record of a study; choose another folder" in result.err
 
 
-def test_a_folder_of_other_files_is_not_written_to(cli, study_file, server):
+def test_folder_of_other_files_is_not_written_to(cli, study_file, server):
     result = cli("study", study_file, "-o", ".", code=1)
     assert "this folder contains other files than a study's; choose another with -o" in result.err
     assert not server.calls
 
 
-def test_audits_that_ask_are_asked_and_planned(cli, study_file, server):
+def test_audits_with_calls_are_planned_and_run(cli, study_file, server):
     text = study_file.read_text().replace(
         'name = "faithful"', 'name = "faithful"\naudits = ["checks", "order", "verbosity"]'
     )
@@ -259,7 +259,7 @@ def test_audits_that_ask_are_asked_and_planned(cli, study_file, server):
     assert {"audit checks: faithful", "audit order: faithful"} <= record().keys()
 
 
-def test_init_writes_a_study_file_from_what_is_there(cli, study_file, server):
+def test_init_writes_a_study_file_from_existing_files(cli, study_file, server):
     study_file.unlink()
     cli("study", "init", code=0)
     text = Path("study.toml").read_text()
@@ -284,7 +284,9 @@ def test_init_writes_a_study_file_from_what_is_there(cli, study_file, server):
         ("news-bias", 1, 1, None),
     ],
 )
-def test_init_writes_what_a_paper_did(cli, study_file, server, like, n_judges, n_writers, measures):
+def test_init_writes_the_settings_of_a_paper(
+    cli, study_file, server, like, n_judges, n_writers, measures
+):
     """The file is a study as it stands, and with all that is commented out."""
     study_file.unlink()
     cli("study", "init", "--like", like, code=0)
@@ -305,7 +307,7 @@ def test_init_writes_what_a_paper_did(cli, study_file, server, like, n_judges, n
     assert len(whole.writers) == n_writers
 
 
-def test_a_papers_study_runs_by_the_bundled_model(cli, study_file, server):
+def test_study_of_a_paper_runs_with_the_bundled_model(cli, study_file, server):
     study_file.unlink()
     assert cli("study", "init", "--like", "fairsumm").code == 0
     result = cli("study", "study.toml")
@@ -315,13 +317,13 @@ def test_a_papers_study_runs_by_the_bundled_model(cli, study_file, server):
     assert not server.calls
 
 
-def test_init_says_where_nothing_is(cli):
+def test_init_reports_an_empty_folder(cli):
     Path("empty").mkdir()
     result = cli("study", "init", "empty", code=1)
     assert "no clusters or references here" in result.err
 
 
-def test_the_page_says_first_what_was_found_and_who_is_covered(cli, study_file):
+def test_page_starts_with_findings_and_coverage(cli, study_file):
     assert cli("study", study_file).code == 0
     page = Path("study/report.html").read_text()
     short = page[page.index('id="short"') : page.index('id="systems"')]
@@ -330,7 +332,7 @@ def test_the_page_says_first_what_was_found_and_who_is_covered(cli, study_file):
     assert "Coverage by source, judged by openai:stub-model" in page
 
 
-def test_a_study_goes_on_where_a_judges_checklists_cannot_be_read(cli, study_file, server):
+def test_study_continues_if_checklists_are_unreadable(cli, study_file, server):
     def unreadable(call) -> Reply:
         if '{"entries"' in text_of(call) or '"covered"' in text_of(call):
             return Reply(text="I would rather talk about lunch.")
@@ -354,7 +356,7 @@ def test_a_study_goes_on_where_a_judges_checklists_cannot_be_read(cli, study_fil
     assert (data["n_lost"], data["n_again"]) == (8, 0)
 
 
-def test_a_cluster_without_questions_is_no_loss_and_counted_alike(cli, study_file, server):
+def test_cluster_without_questions_is_no_failure_and_counted_consistently(cli, study_file, server):
     """Of three clusters one has a single article, and so no question: 3 + 1 summaries of it."""
     clusters = read_rows("clusters.jsonl")
     write_jsonl(Path("clusters.jsonl"), [*clusters, cluster("lonely", 1)])
@@ -386,7 +388,7 @@ def test_a_cluster_without_questions_is_no_loss_and_counted_alike(cli, study_fil
 STANDINGS = {"high": (5, 5, 5, 5, 5, 1), "even": (4, 4, 4, 4, 5, 4), "low": (3, 3, 3, 3, 3, 3)}
 
 
-def test_a_study_says_who_leads_as_the_command_does(cli, server):
+def test_study_reports_the_same_leader_as_the_command(cli, server):
     """``high`` is not surely above ``low``, but ``even`` is: ``low`` cannot be the first."""
     eids = [f"story{n}" for n in range(6)]
     texts = {
@@ -430,7 +432,7 @@ protocol = "likert"
     assert (step["findings"], step["next_step"]) == ([renamed], next_step)
 
 
-def test_a_try_by_limit_goes_on_in_its_run_folders(cli, study_file, server):
+def test_limited_trial_is_resumed_in_its_run_folders(cli, study_file, server):
     """Two judges of 2 clusters and 4 systems, 8 items each, of which the first 3 are tried."""
     text = study_file.read_text()
     study_file.write_text(text.replace("[data]", "limit = 3\n[data]", 1))
@@ -447,7 +449,7 @@ def test_a_try_by_limit_goes_on_in_its_run_folders(cli, study_file, server):
     assert len(Path("study/judgements/who.jsonl").read_text().splitlines()) == 2 * (N + 1)
 
 
-def test_a_try_plans_and_asks_nothing_beside_its_items(cli, study_file, server):
+def test_limited_trial_plans_and_calls_only_its_items(cli, study_file, server):
     text = study_file.read_text().replace(
         'name = "faithful"', 'name = "faithful"\naudits = ["checks"]'
     )
@@ -460,7 +462,7 @@ def test_a_try_plans_and_asks_nothing_beside_its_items(cli, study_file, server):
     assert len(server.calls) == planned["calls"]
 
 
-def test_each_finding_on_a_judge_names_it_and_nothing_known_is_unknown(cli, study_file, server):
+def test_each_judge_finding_names_its_judge(cli, study_file, server):
     """The study knows what its judges cost, and that its labels are used."""
     text = study_file.read_text().replace(
         'backend = "openai:stub-model"',
@@ -482,7 +484,7 @@ def test_each_finding_on_a_judge_names_it_and_nothing_known_is_unknown(cli, stud
     assert "human labels for 'fairjudge calibrate'" not in result.out
 
 
-def test_a_study_goes_on_where_no_question_was_found(cli, study_file, server):
+def test_study_continues_if_no_question_was_found(cli, study_file, server):
     def silent(call) -> Reply:
         return Reply(text='{"questions": []}') if '"questions"' in text_of(call) else answer(call)
 

@@ -134,7 +134,7 @@ REFUSED = {
 
 
 @pytest.mark.parametrize("name", REFUSED)
-def test_the_plan_refuses_what_the_run_would(cli, study_file, server, name):
+def test_plan_raises_the_errors_of_the_run(cli, study_file, server, name):
     old, new, message = REFUSED[name]
     text = study_file.read_text()
     assert old in text
@@ -154,9 +154,7 @@ def test_the_plan_refuses_what_the_run_would(cli, study_file, server, name):
     assert not Path("study").exists()
 
 
-def test_clusters_in_place_of_references_are_refused_though_no_judge_needs_questions(
-    cli, study_file, server
-):
+def test_clusters_passed_as_references_always_raise(cli, study_file, server):
     study_file.write_text(
         f"""
 [data]
@@ -182,7 +180,7 @@ protocol = "likert"
     assert server.calls
 
 
-def test_what_a_study_has_yet_to_make_is_taken_as_made(cli, study_file, server):
+def test_outputs_of_earlier_steps_are_assumed_to_exist(cli, study_file, server):
     """Written summaries are pairs with those given, and built references have questions."""
     text = study_file.read_text().replace('"summaries.jsonl"', '"one_system.jsonl"')
     text = text.replace('protocol = "likert"', 'protocol = "pairwise"')
@@ -196,7 +194,7 @@ def test_what_a_study_has_yet_to_make_is_taken_as_made(cli, study_file, server):
     assert {json.loads(row)["system"] for row in rows} == {"a", "b"}
 
 
-def test_lines_that_cannot_be_read_are_skipped_where_asked(cli, study_file, server):
+def test_unreadable_lines_are_skipped_on_request(cli, study_file, server):
     for name in ("labels.jsonl", "summaries.jsonl"):
         with Path(name).open("a") as file:
             file.write('{"eid": 3\n')
@@ -207,7 +205,7 @@ def test_lines_that_cannot_be_read_are_skipped_where_asked(cli, study_file, serv
     cli("study", study_file, "--skip-bad", code=0)
 
 
-def test_init_lists_each_file_of_a_folder_that_it_leaves_out(cli, study_file):
+def test_init_lists_each_ignored_file(cli, study_file):
     folder = Path("folder")
     (folder / "pictures").mkdir(parents=True)
     for name in ("clusters.jsonl", "summaries.jsonl"):

@@ -26,7 +26,7 @@ def reply(faithfulness: str, coverage: str) -> Reply:
     return Reply(text=json.dumps(entries))
 
 
-def test_one_call_an_item_gives_a_judgement_an_aspect(cli, references, summaries, server):
+def test_one_call_per_item_gives_one_judgement_per_aspect(cli, references, summaries, server):
     server.answer = lambda call: reply("5", "2")
     cli(*together(server), "--json", "out.json", code=0)
     assert len(server.calls) == 6
@@ -46,13 +46,13 @@ def test_one_call_an_item_gives_a_judgement_an_aspect(cli, references, summaries
     assert "<reference" in prompt
 
 
-def test_two_aspects_without_together_are_an_error(cli, references, summaries, server):
+def test_two_aspects_need_the_together_option(cli, references, summaries, server):
     result = cli(*(part for part in together(server) if part != "--together"), code=2)
     assert "several aspects need --together" in result.err
     assert not server.calls
 
 
-def test_a_verdict_that_is_missing_is_asked_for_alone(cli, references, summaries, server):
+def test_missing_verdict_is_requested_alone(cli, references, summaries, server):
     """Coverage is left out, and so is it when asked again: the faithfulness stands."""
     server.answer = lambda call: Reply(text="Faithfulness: 4")
     cli(*together(server), code=3)
@@ -64,7 +64,7 @@ def test_a_verdict_that_is_missing_is_asked_for_alone(cli, references, summaries
     assert all('the criterion "coverage" alone' in text for text in again)
 
 
-def test_a_repaired_verdict_counts_for_its_criterion(cli, references, summaries, server):
+def test_repaired_verdict_is_used_for_its_criterion(cli, references, summaries, server):
     server.answer = lambda call: Reply(
         text="Verdict: 3" if "on the criterion" in text_of(call) else "Faithfulness: 4"
     )
@@ -72,7 +72,7 @@ def test_a_repaired_verdict_counts_for_its_criterion(cli, references, summaries,
     assert [row["value"] for row in rows()[:2]] == [4, 3]
 
 
-def test_a_custom_criterion_is_stated_by_its_rule(cli, references, summaries, server):
+def test_custom_criterion_is_described_by_its_rule(cli, references, summaries, server):
     Path("p.md").write_text(
         '+++\ntask = "own"\nname = "p"\nversion = 1\nabout = "x"\n+++\n'
         "## user\n{{text}} {{scale}}\n"
@@ -99,7 +99,7 @@ def test_a_custom_criterion_is_stated_by_its_rule(cli, references, summaries, se
         (("--backend", "anthropic:x"), "--together needs one --backend"),
     ],
 )
-def test_what_cannot_be_judged_together_is_said(
+def test_incompatible_aspects_cannot_be_judged_together(
     cli, references, summaries, server, monkeypatch, more, message
 ):
     monkeypatch.setenv("ANTHROPIC_API_KEY", "x")
@@ -112,13 +112,13 @@ def test_pairs_are_not_judged_together(cli, references, summaries, server):
     assert "--together requires protocol likert or binary, not pairwise" in result.err
 
 
-def test_several_aspects_without_together_are_no_run(cli, references, summaries, server):
+def test_several_aspects_without_together_do_not_run(cli, references, summaries, server):
     result = cli("judge", *ASKED, "--aspect", "faithfulness", "--aspect", "coverage", "--protocol",
                "likert", *openai(server), "-o", "out.jsonl", code=2)  # fmt: skip
     assert "--together" in result.err
 
 
-def test_the_plan_counts_one_call_an_item(cli, references, summaries, server):
+def test_plan_counts_one_call_per_item(cli, references, summaries, server):
     result = cli("batch", "plan", *BOTH, "--protocol", "likert", "--backend", "openai:stub-model",
                "--json", "-")  # fmt: skip
     assert json.loads(result.out)["models"][0]["calls"] == 6
@@ -130,7 +130,7 @@ def rated(n: int, value: float | None, **more: object) -> dict:
     return {**row, "protocol": "likert", "value": value, "unscored": unscored, **more}
 
 
-def test_two_runs_are_compared_item_by_item(cli):
+def test_two_runs_are_compared_per_item(cli):
     """System s1 rises by 1 on all 10 documents: half agree, the mean shift is 0.5."""
     write_jsonl(Path("a.jsonl"), [rated(n, 1 + n % 4) for n in range(20)])
     write_jsonl(Path("b.jsonl"), [rated(n, 1 + n % 4 + n % 2) for n in range(20)] + [rated(40, 1)])
@@ -148,7 +148,7 @@ def test_two_runs_are_compared_item_by_item(cli):
     assert "1.00 [1.00, 1.00]" in page
 
 
-def test_repeats_are_averaged_and_pairs_turned_before_they_are_compared(cli):
+def test_repeats_are_averaged_and_pairs_aligned_before_comparison(cli):
     pair = {"eid": "d", "aspect": "coverage", "judge": "j", "protocol": "pairwise"}
     first = {**pair, "system_a": "x", "system_b": "y", "order": "ab", "value": "a"}
     turned = {**pair, "system_a": "y", "system_b": "x", "order": "ab", "value": "b"}
@@ -161,7 +161,7 @@ def test_repeats_are_averaged_and_pairs_turned_before_they_are_compared(cli):
     assert groups[0]["n_unscored_first"] == 1
 
 
-def test_runs_with_nothing_in_common_are_refused(cli):
+def test_disjoint_runs_raise(cli):
     write_jsonl(Path("a.jsonl"), [rated(0, 2)])
     write_jsonl(Path("b.jsonl"), [rated(0, 2, aspect="faithfulness")])
     result = cli("compare", "a.jsonl", "b.jsonl", code=1)

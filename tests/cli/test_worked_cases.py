@@ -76,7 +76,7 @@ def test_equal_coverage_with_its_p_values(json_of, covered):
     assert system["untestable"] == 1
 
 
-def test_coverage_parity_and_who_is_over_represented(json_of, covered):
+def test_coverage_parity_and_over_represented_values(json_of, covered):
     system = json_of(*COVERAGE, "--scorer", "matrix:m.jsonl")["systems"]["s"]
     # The differences are .2 and -.4 in p, 4/7 and -3/7 in q.
     a, b = (0.2 + 4 / 7) / 2, (-0.4 - 3 / 7) / 2
@@ -232,7 +232,7 @@ def test_equal_fairness(json_of, shared_out):
     )
 
 
-def test_a_given_target_leaves_out_values_of_which_nothing_is_wanted(json_of, shared_out):
+def test_given_target_excludes_values_with_target_0(json_of, shared_out):
     Path("t.json").write_text('{"a": 5, "b": 0}')
     result = json_of(*PROPORTIONAL, "--target", "t.json")
     # all for a, which has 2/3: one value takes part
@@ -249,7 +249,7 @@ def test_scores_become_shares_by_softmax(json_of, shared_out):
     assert measures_of(result)["uer"] == pytest.approx(100 * (0.75 - a) / 2)
 
 
-def test_a_term_counts_for_every_value_that_has_it(json_of):
+def test_term_counts_for_every_value_containing_it(json_of):
     write_jsonl(Path("c.jsonl"), [cluster("p", ("a", "soup"), ("b", "soup bread"))])
     rows = [{"eid": "p", "system": "s", "text": "Soup, soup, bread."}]
     write_jsonl(Path("s.jsonl"), rows)
@@ -327,7 +327,7 @@ def test_alignment_inclusion_and_hallucination(json_of):
     assert result["hallucination"]["value"] == pytest.approx(1 / 6)
 
 
-def test_inclusion_without_bound_is_undefined(json_of):
+def test_unbounded_inclusion_is_undefined(json_of):
     people = [
         {"id": g, "first_name": first, "last_name": last, "group": g}
         for g, first, last in (("female", "Ann", "Orme"), ("male", "Tom", "Hale"))

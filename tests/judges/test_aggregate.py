@@ -29,7 +29,7 @@ def ranks_of(rows):
         (None, None, PairVerdict(verdict=None)),
     ],
 )
-def test_both_orders_together(ab, ba, verdict):
+def test_both_orders_are_combined(ab, ba, verdict):
     assert reconcile(ab, ba) == verdict
 
 
@@ -49,7 +49,7 @@ def test_repeats_of_an_item_are_averaged_before_items():
     assert (score.mean, score.n_judged, score.n_unscored) == (3.5, 2, 0)
 
 
-def test_each_repeat_of_a_pair_is_reconciled_with_its_own_other_order():
+def test_each_repeat_of_a_pair_is_matched_with_its_reverse_order():
     """Repeat 0 is a win in both orders, repeat 1 names the first place twice: (1 + 0.5) / 2."""
     texts = [("ab", "a", 0), ("ba", "a", 0), ("ab", "a", 1), ("ba", "b", 1)]
     rows = [pair(o, value).model_copy(update={"repeat": n}) for o, value, n in texts]
@@ -65,7 +65,7 @@ def pair(order, value, eid="e", a="s", b="t"):
     )  # fmt: skip
 
 
-def test_units_are_averaged_within_a_cluster_and_clusters_among_themselves():
+def test_units_are_averaged_per_cluster_and_then_clusters():
     scores = system_scores(
         [single("e", "s", 1, "answer:0.0"), single("e", "s", 3, "answer:0.1"), single("f", "s", 5)]
     )
@@ -79,18 +79,18 @@ def test_an_unscored_unit_is_counted_and_bounds_the_mean():
     assert (score.mean, score.low, score.high, score.n_unscored) == (4, 2.5, 4.5, 1)
 
 
-def test_a_system_without_any_score_is_undefined_and_last():
+def test_system_without_scores_is_undefined_and_last():
     scores = system_scores([single("e", "s", None), single("e", "t", 1)])
     assert [s.system for s in scores] == ["t", "s"]
     assert isinstance(scores[1].mean, Undefined)
     assert scores[1].n_unscored == 1
 
 
-def test_no_judgements_give_no_lines():
+def test_no_judgements_give_an_empty_leaderboard():
     assert system_scores([]) == ()
 
 
-def test_win_rates_count_ties_as_half_and_half_confidence_as_three_quarters():
+def test_win_rates_count_ties_as_half_and_win_plus_tie_as_0_75():
     judgements = [
         pair("ab", "a"), pair("ba", "a"),  # s wins: 1, 0
         pair("ab", "a", "f"), pair("ba", "b", "f"),  # flipped: 0.5 each
@@ -104,7 +104,7 @@ def test_win_rates_count_ties_as_half_and_half_confidence_as_three_quarters():
     assert scores["s"].n_unscored == scores["t"].n_unscored == 1
 
 
-def test_rows_of_a_pair_carry_what_both_orders_say():
+def test_pair_rows_contain_the_combined_verdict():
     rows = with_pair_verdicts([pair("ab", "a"), pair("ba", "b"), single("e", "s", 3)])
     assert [row.to_json().get("flipped") for row in rows] == [True, True, None]
     assert [row.to_json().get("verdict") for row in rows] == ["tie", "tie", None]
@@ -125,7 +125,7 @@ def test_a_system_scored_on_fewer_clusters_is_listed_and_not_ranked():
     assert [standing.behind is None for standing in boards[0].standings] == [True, False, True]
 
 
-def test_a_small_share_of_clusters_may_lack_a_score():
+def test_system_is_ranked_if_few_clusters_are_unscored():
     """90 % of the fullest system's clusters is enough, one cluster less is not."""
     for n, least in ((10, 9), (11, 10), (19, 18), (20, 18), (100, 90)):
         for n_few, ranked in ((least, True), (least - 1, False)):
@@ -135,7 +135,7 @@ def test_a_small_share_of_clusters_may_lack_a_score():
             assert scores["all"].n_shared == (n_few if ranked else n)
 
 
-def test_systems_are_compared_on_the_clusters_that_they_share():
+def test_systems_are_compared_on_shared_clusters():
     """Of nine clusters that both have b is 0.5 better in each; on a tenth, which a lacks, b has -5.
 
     Means are (9 * 4.5 - 5) / 10 = 3.55 for b and 4 for a.
@@ -151,7 +151,7 @@ def test_systems_are_compared_on_the_clusters_that_they_share():
     assert "9 clusters that all ranked" in shared_clusters_note(scores)
 
 
-def test_no_cluster_that_all_share_gives_no_ranks():
+def test_no_shared_cluster_gives_no_ranks():
     """Eleven systems, each lacking another one of eleven clusters: every two share nine of them."""
     systems = [f"s{n:02}" for n in range(11)]
     rows = [
@@ -166,7 +166,7 @@ def test_no_cluster_that_all_share_gives_no_ranks():
     assert ranks_of(rows) == {}
 
 
-def test_too_few_shared_clusters_have_no_ranks_and_say_so():
+def test_too_few_shared_clusters_give_no_ranks_and_a_note():
     rows = [*_rated("a", [3, 4, 3, 4]), *_rated("b", [1, 2, 1, 2])]
     (board,) = leaderboards(rows, n_resamples=50)
     assert [standing.ranks for standing in board.standings] == [None, None]
@@ -184,7 +184,7 @@ def _rated(system, values):
     ]  # fmt: skip
 
 
-def test_ranks_are_what_intervals_leave_open():
+def test_rank_ranges_follow_from_the_intervals():
     """Of two alike and one far below, the first two share ranks 1 to 2."""
     alike = [_rated("a", [4, 3, 4, 3, 4, 3]), _rated("b", [3, 4, 3, 4, 3, 4])]
     rows = [row for items in (*alike, _rated("c", [1, 2, 1, 2, 1, 2])) for row in items]

@@ -60,14 +60,14 @@ def task(*texts: str, articles=(LEFT, RIGHT), **fields) -> JudgeTask:
         ({"a": 0.5, "b": 0.5, "c": 0.5, "d": 0.5}, ["a", "b"], 0.5),
     ],
 )
-def test_balance_is_the_mean_of_the_half_of_the_sources_that_is_covered_least(shares, names, value):
+def test_balance_is_the_mean_of_the_least_covered_half_of_sources(shares, names, value):
     result = sources(**shares)
     assert [item.aid for item in least_covered_sources(result)] == names
     assert balance_score(result) == pytest.approx(value)
     assert mean_coverage(result) == pytest.approx(sum(shares.values()) / len(shares))
 
 
-def test_statements_of_a_long_source_are_spread_over_it_and_copies_count_once():
+def test_statements_are_sampled_across_long_sources_without_copies():
     text = " ".join(f"Ship {number} sank." for number in range(24))
     spread = [f"Ship {number} sank." for number in range(0, 24, 2)]
     assert statements_of(text) == tuple(spread)
@@ -75,7 +75,7 @@ def test_statements_of_a_long_source_are_spread_over_it_and_copies_count_once():
     assert statements_of("***") == ()
 
 
-async def test_a_copy_of_one_source_is_less_balanced_than_what_tells_both():
+async def test_copy_of_one_source_is_less_balanced_than_a_summary_of_both():
     one_sided, both = [await judge().ask(task(text)) for text in (ONE_SIDED, BOTH)]
     by_source = {source.aid: source.covered for source in one_sided.sources}
     assert by_source["l"] == 1.0 > by_source["r"]
@@ -85,26 +85,26 @@ async def test_a_copy_of_one_source_is_less_balanced_than_what_tells_both():
     assert (both.scored_by, both.aspect, both.unit) == ("embedding", "balance", "summary")
 
 
-async def test_pairs_are_told_by_the_same_shares_in_either_order():
+async def test_pair_verdicts_are_equal_in_both_orders():
     for order in ("ab", "ba"):
         judgement = await judge().ask(task(ONE_SIDED, BOTH, protocol="pairwise", order=order))
         assert (judgement.value, judgement.order, judgement.sources) == ("b", order, None)
     assert (await judge().ask(task(BOTH, BOTH, protocol="pairwise"))).value == "tie"
 
 
-async def test_a_source_without_a_statement_is_no_source():
+async def test_source_without_statements_is_ignored():
     judgement = await judge().ask(task(BOTH, articles=(LEFT, EMPTY, RIGHT)))
     assert [source.aid for source in judgement.sources] == ["l", "r"]
 
 
 @pytest.mark.parametrize(("text", "articles"), [("***", (LEFT,)), (BOTH, (EMPTY,))])
-async def test_without_statements_there_is_no_score(text, articles):
+async def test_no_statements_give_no_score(text, articles):
     judgement = await judge().ask(task(text, articles=articles))
     assert isinstance(judgement, Unscored)
     assert judgement.reason == "empty_input"
 
 
-async def test_a_statement_is_read_against_two_passages_at_most():
+async def test_statement_is_compared_with_at_most_two_passages():
     models = WordModels()
     text = " ".join(f"Matter {number} was raised." for number in range(50))
     source = Article(aid="a", content="Matter 7 and matter 40 were raised again by the owners.")
@@ -114,7 +114,7 @@ async def test_a_statement_is_read_against_two_passages_at_most():
     assert "Matter 40 " in models.pairs[1][0]
 
 
-async def test_an_entailment_model_measures_the_same_of_whole_chunks():
+async def test_entailment_model_measures_balance_on_chunks():
     class Halves:
         fingerprint = "halves"
 
@@ -127,7 +127,7 @@ async def test_an_entailment_model_measures_the_same_of_whole_chunks():
     assert result.value == 3.0
 
 
-def test_the_plan_needs_no_protocol_and_no_questions():
+def test_plan_needs_no_protocol_or_questions():
     plan = resolve_plan("balance")
     assert (plan.protocol, plan.reference_unit, plan.text_unit) == ("likert", "articles", "summary")
     assert not plan.needs_questions
@@ -136,12 +136,12 @@ def test_the_plan_needs_no_protocol_and_no_questions():
             resolve_plan("balance", reference_unit=other)
 
 
-def test_an_llm_is_asked_for_the_room_of_the_sides():
+def test_llm_prompt_asks_for_the_space_given_to_each_side():
     criterion = builtin_criterion("balance", "likert", per_answer=False)
     assert criterion.scale.levels[0].anchor == "it tells one side alone"
 
 
-def test_the_audit_names_the_sources_by_outlet_and_attribute():
+def test_audit_lists_sources_by_outlet_and_attribute():
     cluster = Reference(eid="e", articles=(LEFT, RIGHT), question_answers=())
     about = {"eid": "e", "system": "s", "aspect": "balance", "protocol": "likert", "judge": "j"}
     row = Judgement(**about, value=2.0, sources=sources(l=1.0, r=0.25))

@@ -47,7 +47,7 @@ def candidates(base: Criterion):
 
 
 @pytest.mark.parametrize("base", [BASE, YES_OR_NO])
-def test_every_candidate_is_a_prompt_and_a_scale_that_judges_take(base, tmp_path):
+def test_candidates_are_valid_prompts_and_scales(base, tmp_path):
     result = candidates(base)
     assert (
         len({item.name for item in result}) == len({item.sha256 for item in result}) == len(result)
@@ -63,7 +63,7 @@ def test_every_candidate_is_a_prompt_and_a_scale_that_judges_take(base, tmp_path
         Criterion(aspect=base.aspect, template=template, scale=scale)
 
 
-def test_other_scales_keep_the_ends_and_yes_and_no_has_none():
+def test_endpoints_are_kept_and_binary_scale_has_no_candidates():
     ten, three = other_scales(BASE)
     assert (len(ten.scale.levels), len(three.scale.levels)) == (10, 3)
     for item in (ten, three):
@@ -83,7 +83,7 @@ def _of_levels(n: int) -> Criterion:
     return Criterion(aspect="a", template=BASE.template, scale=scale)
 
 
-def test_examples_span_the_scale_with_what_people_said():
+def test_examples_span_the_scale_with_human_labels():
     five, three = few_shot(BASE, FIVE)
     assert [f"rated {n}>" in five.prompt for n in range(1, 6)] == [True] * 5
     assert [f"rated {n}>" in three.prompt for n in range(1, 6)] == [True, False, True, False, True]
@@ -107,7 +107,7 @@ HOSTILE = (
 
 
 @given(st.lists(st.one_of(st.sampled_from(HOSTILE), st.text(max_size=30)), min_size=2, max_size=5))
-def test_no_words_of_a_text_are_fields_or_parts(texts):
+def test_template_syntax_in_texts_is_escaped(texts):
     joined = items(*("\n".join([text, *HOSTILE]) for text in texts))
     for item in few_shot(BASE, joined):
         template = parse_template(item.prompt.encode(), location="here")
@@ -124,7 +124,7 @@ def reply(*sets: object) -> str:
 GOOD = ["none", "few", "half", "most", "all"]
 
 
-def test_anchors_are_read_each_set_once_up_to_the_most():
+def test_distinct_anchor_sets_are_read_up_to_the_limit():
     other = [f"{item} of it" for item in GOOD]
     records = read_anchors(reply(GOOD, GOOD, other, GOOD[::-1]), base=BASE, limit=2)
     assert records == (tuple(GOOD), tuple(other))
@@ -144,7 +144,7 @@ def test_anchors_are_read_each_set_once_up_to_the_most():
         None,
     ],
 )
-def test_a_set_with_a_bad_anchor_is_left_out(bad):
+def test_anchor_set_with_an_invalid_anchor_is_dropped(bad):
     assert read_anchors(reply(bad, GOOD), base=BASE, limit=9) == (tuple(GOOD),)
 
 
@@ -154,7 +154,7 @@ def test_an_anchor_is_one_line():
 
 
 @pytest.mark.parametrize("reply", ["", "I cannot.", "{", '{"sets": 3}', '{"sets": []}'])
-def test_what_cannot_be_read_has_no_anchors(reply):
+def test_unreadable_reply_has_no_anchors(reply):
     assert read_anchors(reply, base=BASE, limit=2) == ()
 
 
@@ -173,7 +173,7 @@ SIX = pairs(1, -1, 0, 1, -1, 0.2)
 
 
 @pytest.mark.parametrize(("base", "lines"), [(PAIRWISE, 2), (NO_TIE, 1)])
-def test_candidates_for_pairs_are_prompts_and_scales_that_judges_take(base, lines, tmp_path):
+def test_pair_candidates_are_valid_prompts_and_scales(base, lines, tmp_path):
     assert n_anchors(base) == lines
     sets = [["it says less that is false", "as much is false"][:lines], *stand_ins(base, 1)]
     items = [*reworded_candidates(base, sets), *few_shot(base, SIX), *other_scales(base)]
@@ -189,7 +189,7 @@ def test_candidates_for_pairs_are_prompts_and_scales_that_judges_take(base, line
         Criterion(aspect=base.aspect, template=template, scale=scale)
 
 
-def test_both_places_of_a_pair_get_the_same_line():
+def test_both_positions_of_a_pair_get_the_same_anchor():
     (criterion,) = reworded_candidates(
         PAIRWISE, [("it says less that is false", "as much is false")]
     )
@@ -207,7 +207,7 @@ def test_a_preference_is_shown_as_the_nearest_answer(share, answer):
     assert nearest(PAIRWISE.scale, share).answer == answer
 
 
-def test_a_model_that_rewords_sees_both_summaries_and_the_preference():
+def test_rewording_prompt_contains_both_summaries_and_the_preference():
     _, user = anchors_messages(PAIRWISE, SIX, n_sets=2)
     assert "Summary 1: one 0\n\nSummary 2: two 0" in user.content
     assert "preference -1, mean of 1 label, nearest answer: 2>" in user.content
@@ -215,13 +215,13 @@ def test_a_model_that_rewords_sees_both_summaries_and_the_preference():
 
 
 @pytest.mark.parametrize("better", ["the first is truer", "Summary 2 says less", "SECOND to none"])
-def test_a_line_for_both_places_that_names_one_is_left_out(better):
+def test_anchor_for_both_positions_naming_one_is_dropped(better):
     fair = ["says less that is false", "as much is false"]
     records = read_anchors(reply([better, "alike"], fair), base=PAIRWISE, limit=2)
     assert records == (tuple(fair),)
 
 
-def test_a_model_that_words_anchors_sees_the_articles_and_examples_go_without():
+def test_anchor_prompt_contains_articles_and_examples_do_not():
     long = " ".join(f"long{n}" for n in range(2000))
     longer = " ".join(f"longer{n}" for n in range(3000))
     items = [replace(item, articles=("short words", long, longer)) for item in FIVE]
@@ -233,7 +233,7 @@ def test_a_model_that_words_anchors_sees_the_articles_and_examples_go_without():
     assert not any("Article 1" in item.prompt for item in few_shot(BASE, items))
 
 
-def test_what_several_items_were_judged_against_appears_once_above_the_first():
+def test_shared_material_appears_once_before_the_first_item():
     one, two, three, four, five = (replace(item, n_labels=3) for item in FIVE)
     items = [
         replace(one, articles=("said",)),
@@ -255,12 +255,12 @@ def test_what_several_items_were_judged_against_appears_once_above_the_first():
     ]
 
 
-def test_the_rule_that_is_shown_says_what_supported_means():
+def test_displayed_rule_defines_supported():
     _, user = anchors_messages(BASE, FIVE, n_sets=1)
     assert "{{support_rule}}" not in user.content
     assert "supported when at least one of the articles says it" in " ".join(user.content.split())
 
 
-def test_articles_stand_above_both_summaries_of_a_pair():
+def test_articles_precede_both_summaries_of_a_pair():
     _, user = anchors_messages(PAIRWISE, [replace(SIX[0], articles=("said",)), *SIX[1:]], n_sets=1)
     assert "Article 1: said\n\nSummary 1: one 0\n\nSummary 2: two 0" in user.content

@@ -92,7 +92,7 @@ GOOD = reply(
 )
 
 
-def test_every_wording_is_shown_with_who_said_it():
+def test_every_wording_is_shown_with_its_sources():
     (first, second) = fence_groups(GROUPS, ARTICLES).texts
     assert first.splitlines() == [
         "Question: Why did it fail?",
@@ -134,7 +134,7 @@ def questions_of(*sizes: int) -> tuple[QuestionAnswers, ...]:
         ([12, 1, 12, 1], [13, 13]),
     ],
 )
-def test_checklists_are_parted_between_questions(sizes, blocks):
+def test_checklists_are_split_between_questions(sizes, blocks):
     groups = groups_of(questions_of(*sizes))
     result = split_blocks(groups)
     assert [len(block) for block in result] == blocks
@@ -166,11 +166,11 @@ def test_rivals_and_who_disputes_a_group_are_reported():
     ]
 
 
-def test_questions_of_the_same_words_are_shown_one_by_one():
+def test_questions_with_equal_text_are_shown_separately():
     assert len(fence_groups(groups_of(questions_of(2, 1)), ARTICLES).texts) == 2
 
 
-def test_a_group_that_is_contradicted_has_the_summarys_words_and_is_not_covered():
+def test_contradicted_group_quotes_the_summary_and_is_not_covered():
     text = reply(entry(1, "contradicted", "the state's budget pays", [1]), entry(2), entry(3))
     first, *_ = read_block(text, GROUPS, SUMMARY)
     assert (first.covered, first.contradicted, first.quote) == (0, True, "The state’s budget pays")
@@ -183,7 +183,7 @@ def test_a_group_that_is_contradicted_has_the_summarys_words_and_is_not_covered(
         ChecklistEntry(unit="answer:0.0", covered=0.5, quote="x", contradicted=True)
 
 
-def test_a_reply_becomes_entries_with_the_summarys_own_words():
+def test_entries_quote_the_summary_verbatim():
     records = read_block(GOOD, GROUPS, SUMMARY)
     assert [(item.unit, item.covered, item.quote) for item in records] == [
         ("answer:0.0", 1, "days of rain"),
@@ -227,7 +227,7 @@ def test_a_reply_becomes_entries_with_the_summarys_own_words():
         (GOOD + "\n" + reply(entry(1), entry(2), entry(3)), "several lists of entries"),
     ],
 )
-def test_what_cannot_be_used_is_unscored_and_says_why(text, why):
+def test_unusable_reply_is_unscored_with_reason(text, why):
     records = read_block(text, GROUPS, SUMMARY)
     assert isinstance(records, Unscored)
     assert records.reason == "unparseable"
@@ -241,7 +241,7 @@ def test_a_summary_that_imitates_the_format_gives_no_entries():
     assert isinstance(records, Unscored)
 
 
-def test_ratings_by_anchored_shares():
+def test_ratings_follow_anchored_shares():
     shares = (0, 0.099, 0.1, 0.35, 0.36, 0.65, 0.66, 0.9, 0.91, 1)
     assert [likert_of(share) for share in shares] == [1, 1, 2, 2, 3, 3, 4, 4, 5, 5]
 
@@ -313,7 +313,7 @@ async def judge_once(judge: ChecklistJudge, task: JudgeTask):
     return judge.read(task, second) if isinstance(second, Reply) else result
 
 
-async def test_one_call_gives_the_share_and_the_list():
+async def test_one_call_gives_share_and_checklist():
     first = judge(lambda r: GOOD)
     result = await judge_once(first, task())
     assert result.value == 0.5  # (1 + 0 + 1/2) / 3
@@ -324,7 +324,7 @@ async def test_one_call_gives_the_share_and_the_list():
     assert prompt.index("JSON") < prompt.index("wording 2, Ann Orme") < prompt.index("days of rain")
 
 
-async def test_what_cannot_be_used_is_asked_for_once_more_with_what_is_wrong():
+async def test_unusable_reply_is_requested_again_with_the_errors():
     wrong = reply(entry(1, "covered", "Rain fell."), entry(2), entry(3))
     first = judge(lambda r: GOOD if len(r.messages) > 2 else wrong)
     result = await judge_once(first, task())
@@ -334,7 +334,7 @@ async def test_what_cannot_be_used_is_asked_for_once_more_with_what_is_wrong():
     assert "group 1 has a quote that does not stand in the summary." in why.content
 
 
-async def test_a_quote_that_is_nowhere_is_never_credited():
+async def test_quote_missing_from_the_summary_gets_no_credit():
     wrong = reply(entry(1, "covered", "Rain fell."), entry(2), entry(3))
     result = await judge_once(judge(lambda r: wrong), task())
     assert isinstance(result, Unscored)
@@ -349,7 +349,7 @@ def all_no(n: int) -> str:
     return reply(*(entry(number) for number in range(1, n + 1)))
 
 
-async def test_blocks_are_one_judgement():
+async def test_blocks_form_one_judgement():
     first = judge(lambda r: all_no(15))
     result = await judge_once(first, task(questions=MANY))
     assert len(first.backend.requests) == 2
@@ -357,7 +357,7 @@ async def test_blocks_are_one_judgement():
     assert result.raw == f"{all_no(15)}\n\n{all_no(15)}"
 
 
-async def test_only_the_block_that_failed_is_asked_again():
+async def test_only_the_failed_block_is_retried():
     def handler(request):
         second = "Answer 1.14." in request.messages[1].content
         return "?" if second and len(request.messages) == 2 else all_no(15)
@@ -368,7 +368,7 @@ async def test_only_the_block_that_failed_is_asked_again():
     assert len(first.backend.requests) == 3
 
 
-async def test_a_block_that_fails_leaves_the_item_without_a_score():
+async def test_failed_block_leaves_the_item_unscored():
     def handler(request):
         if "Answer 1.14." in request.messages[1].content:
             raise RefusedError("no")
@@ -378,7 +378,7 @@ async def test_a_block_that_fails_leaves_the_item_without_a_score():
     assert (result.reason, isinstance(result, Unscored)) == ("refused", True)
 
 
-async def test_a_reply_cut_off_says_so():
+async def test_truncated_reply_is_reported():
     first = judge(lambda r: Completion(text=GOOD[:-30], finish_reason="length"))
     result = await judge_once(first, task())
     assert "max_output_tokens" in result.detail
@@ -396,7 +396,7 @@ def test_entries_are_kept_in_records():
     assert Judgement.model_validate_json(row.model_dump_json()) == row
 
 
-def test_an_order_by_chance_keeps_questions_together_and_is_the_same_every_time():
+def test_random_order_is_reproducible_and_keeps_questions_together():
     units = [f"answer:{q}.{g}" for q in range(6) for g in range(3)]
     assert in_order(units, eid="e", order=None) == tuple(units)
     assert in_order(units, eid="e", order="listed") == tuple(units)
@@ -410,6 +410,6 @@ def test_an_order_by_chance_keeps_questions_together_and_is_the_same_every_time(
     assert len([name for name, _ in groupby(questions)]) == 6
 
 
-def test_the_option_and_the_form_have_one_default():
+def test_option_and_form_have_the_same_default():
     assert JudgeOptions(aspect="coverage").groups_per_call == GROUPS_PER_CALL
     assert CoverageForm().version == {"block": GROUPS_PER_CALL, "reader": READER_VERSION}

@@ -41,7 +41,7 @@ def means(means, by):
     return {name: mean.value for name, mean in means.slices[by].items()}
 
 
-def test_slices_and_what_is_left_out():
+def test_slices_and_excluded_items():
     """0.0 is covered, 0.1 is not; the former is held by a and b, the latter by c alone."""
     result = coverage_slices([judged("answer:0.0", 1), judged("answer:0.1", 0)], [REFERENCE])
     assert means(result, "coverage by question word") == {"why": 0.5}
@@ -59,7 +59,7 @@ def test_slices_and_what_is_left_out():
     assert result.left_out == {"e": ("c.example",)}
 
 
-def test_ways_of_judging_stay_apart():
+def test_judge_settings_are_kept_separate():
     """A rating of an answer, a yes of the same answer and a yes of an article: three groups."""
     rows = [
         judged("answer:0.0", 1),
@@ -103,12 +103,12 @@ def test_a_checklist_credits_each_outlet_for_its_own_wording():
     assert result.left_out == {}
 
 
-def test_an_unscored_checklist_is_counted_and_says_nothing():
+def test_unscored_checklist_is_counted_and_excluded():
     result = coverage_slices([listed(unscored="refused")], [REFERENCE])
     assert (result.n, result.n_unscored, result.uncovered) == (0, 1, ())
 
 
-def test_groups_weigh_the_same_in_a_cluster_and_clusters_the_same():
+def test_groups_and_clusters_have_equal_weight():
     """One cluster has 1 of 4 covered, the other 1 of 1: 0.625, and not 2 of 5."""
     answers = [[{"aid": "a", "answer": str(n)}] for n in range(4)]
     base = {"articles": [{"aid": "a", "domain": "a.example", "content": "x"}]}
@@ -152,14 +152,14 @@ def test_enough_clusters_have_an_interval():
     assert (mean.low, mean.high) == (0.0, 1.0)  # Student's would go beyond
 
 
-def test_ratings_are_brought_to_shares_and_articles_have_their_position():
+def test_ratings_become_shares_and_articles_have_positions():
     """A rating of 2 of 1 to 5 is a quarter; article b is the second of three."""
     result = coverage_slices([judged("article:b", 2, protocol="likert")], [REFERENCE])
     assert means(result, "faithfulness by article position") == {"2": 0.25}
     assert result.uncovered == ()
 
 
-def test_what_does_not_fit_is_counted():
+def test_mismatched_items_are_counted():
     rows = [
         judged("answer:7.0", 1),
         judged("article:z", 1),
@@ -183,7 +183,7 @@ def test_question_words(question, word):
     assert question_word(question) == word
 
 
-def test_ten_articles_have_ten_positions_and_frequencies_in_order():
+def test_positions_and_frequencies_of_ten_articles_are_ordered():
     """Answer g of ten is held by the first g + 1 articles, and covered where g is even."""
     articles = [{"aid": f"a{n}", "content": "x"} for n in range(12)]
     groups = [[{"aid": f"a{n}", "answer": "yes"} for n in range(g + 1)] for g in range(12)]

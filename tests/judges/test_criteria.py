@@ -69,13 +69,13 @@ def test_coverage_of_one_answer_asks_about_one_answer():
 @pytest.mark.parametrize(
     ("n", "name"), [(1, "faithful is the summary to this article"), (2, "to these articles")]
 )
-def test_the_prompt_counts_its_articles(n, name):
+def test_prompt_states_the_number_of_articles(n, name):
     articles = tuple(Article(aid=str(i), content="An article.") for i in range(n))
     criterion = builtin_criterion("faithfulness", "likert", per_answer=False)
     assert name in prompt(criterion, task("faithfulness", articles=articles))
 
 
-def test_a_sentence_is_called_one():
+def test_sentence_unit_is_called_sentence_in_the_prompt():
     criterion = builtin_criterion("faithfulness", "likert", per_answer=False)
     text = prompt(criterion, task("faithfulness", unit="sentence:2"))
     assert "how faithful is the sentence" in text
@@ -93,7 +93,7 @@ def own(body: str) -> Criterion:
     return Criterion(aspect="tone", template=template, scale=likert(("bad", "good")))
 
 
-def test_a_custom_criterion_takes_the_fields_it_names():
+def test_custom_criterion_uses_the_fields_it_names():
     criterion = own("Rate the tone of {{text}}.\n{{scale}}")
     assert set(criterion.fields_for(task("tone"))) == {"text", "scale"}
 
@@ -105,13 +105,13 @@ def test_a_custom_criterion_takes_the_fields_it_names():
         ("Rate {{txt}} {{scale}}", "unknown fields ['txt']"),
     ],
 )
-def test_a_criterion_that_cannot_work_is_refused(body, message):
+def test_invalid_criterion_raises(body, message):
     with pytest.raises(ConfigurationError) as caught:
         own(body)
     assert message in str(caught.value)
 
 
-def test_answers_of_a_group_stand_on_one_line_the_first_three_wordings():
+def test_group_line_has_the_first_three_wordings():
     (text,) = fence_questions((QUESTION,)).texts
     assert text.splitlines() == ["Why?", "- Answer: rain 0 / rain 1 / rain 2", "- Answer: cracks"]
 
@@ -127,7 +127,7 @@ def test_articles_carry_title_and_outlet():
     assert fenced.titles == ("one.example", "")
 
 
-def test_the_order_decides_what_comes_first():
+def test_pair_order_decides_which_summary_comes_first():
     criterion = builtin_criterion("coverage", "pairwise", per_answer=False)
     for order, first in (("ab", "One."), ("ba", "Two.")):
         pair = task(protocol="pairwise", systems=("s", "t"), texts=("One.", "Two."), order=order)
@@ -162,14 +162,14 @@ SUPPORTED = ("A statement is one thing said", "how it ended, who said so.")
         ),
     ],
 )  # fmt: skip
-def test_one_rule_holds_in_every_prompt_of_an_aspect(names, span):
+def test_prompts_of_an_aspect_share_one_rule(names, span):
     """Else a checklist, from which ratings and pairs are derived, would measure something else."""
     first, *others = names
     rule = rule_of(first, *span)
     assert [name for name in others if rule not in words_of(name)] == []
 
 
-def test_the_rule_of_a_checklist_has_the_same_words():
+def test_checklist_rule_has_the_same_wording():
     rule, listed = rule_of("coverage-single", *COVERED), words_of("coverage-checklist")
     for words in (
         "matters to it (a condition, a place, a time, who) is missing or vaguer",

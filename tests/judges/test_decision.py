@@ -62,14 +62,14 @@ async def test_likert_keeps_the_distribution_its_mean_and_its_entropy():
     assert all(question.options.values())
 
 
-async def test_binary_is_a_predicate_and_its_value_the_probability_of_yes():
+async def test_binary_value_is_the_probability_of_yes():
     judge, backend = judge_of(lambda q: {"no": 0.3, "yes": 0.7}, "binary")
     result = await judge.ask(task("binary"))
     assert result.value == pytest.approx(0.7)
     assert backend.requests[0].questions[0].kind == "predicate"
 
 
-async def test_pairwise_is_a_choice_and_both_orders_are_averaged_with_their_shift():
+async def test_pairwise_orders_are_averaged_with_their_shift():
     """It gives 0.7 to what stands first, 0.2 to the second, 0.1 to a tie, in both orders.
 
     In terms of a: 0.7 and 0.2, so the mean is 0.45 for each side: a tie of the likeliest, and
@@ -136,7 +136,7 @@ def test_only_answers_and_sentences_of_one_summary_share_a_request():
     assert all(batch == tuple(sentences) for batch in batches.values())
 
 
-async def test_a_refused_question_is_unscored_and_the_others_are_not():
+async def test_refused_question_is_unscored_and_others_are_scored():
     tasks = [task("binary", "coverage", f"answer:0.{n}", n=n) for n in range(2)]
     judge, _ = judge_of(
         lambda q: None if q.name == "q1" else {"no": 0.5, "yes": 0.5},
@@ -151,7 +151,7 @@ async def test_a_refused_question_is_unscored_and_the_others_are_not():
     assert judge.unscored_judgement(tasks[0], refused).unscored == "refused"
 
 
-async def test_a_batch_that_is_too_long_is_asked_one_by_one():
+async def test_too_long_batch_is_sent_one_by_one():
     tasks = [task("binary", "coverage", f"answer:0.{n}", n=n) for n in range(3)]
 
     def decide(request):

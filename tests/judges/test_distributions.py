@@ -33,7 +33,7 @@ def completion(*tokens: tuple[str, dict[str, float]]) -> Completion:
     return Completion(text="".join(token for token, _ in tokens), tokens=result)
 
 
-def test_expected_score_weighs_the_values_and_reports_what_is_off_the_scale():
+def test_expected_score_reports_the_off_scale_mass():
     """0.5 on 4, 0.25 on 5, 0.15 on "The", 0.1 unlisted: (0.5*4 + 0.25*5) / 0.75 = 13/3."""
     reply = completion(
         ("Verdict", {"Verdict": 1.0}),
@@ -48,7 +48,7 @@ def test_expected_score_weighs_the_values_and_reports_what_is_off_the_scale():
     assert result.entropy == pytest.approx(scipy_entropy([2 / 3, 1 / 3]))
 
 
-def test_tokens_of_one_answer_add_up():
+def test_token_probabilities_of_one_answer_add_up():
     """ " 4", "4" and "four" all mean 4: mass 0.4 + 0.2 + 0.1 against 0.3 on 2."""
     reply = completion(
         ("Score: ", {"Score: ": 1.0}), ("4", {"4": 0.4, " 4": 0.2, "four": 0.1, "2": 0.3})
@@ -58,7 +58,7 @@ def test_tokens_of_one_answer_add_up():
     assert result.expected == pytest.approx(0.7 * 4 + 0.3 * 2)
 
 
-def test_the_probabilities_are_those_at_the_verdict_not_at_another_number():
+def test_probabilities_are_read_at_the_verdict_token():
     reply = completion(
         ("It covers ", {"It covers ": 1.0}),
         ("3", {"3": 0.9, "2": 0.1}),
@@ -72,7 +72,7 @@ def test_the_probabilities_are_those_at_the_verdict_not_at_another_number():
 @pytest.mark.parametrize(
     ("tokens_begin", "text_begins"), [("", ""), ("\n\n", ""), ("", "\n\n"), (" ", "\n\n")]
 )
-def test_white_space_that_only_tokens_or_text_have_moves_no_verdict(tokens_begin, text_begins):
+def test_whitespace_mismatch_does_not_change_verdict(tokens_begin, text_begins):
     reply = completion(
         (tokens_begin + "5", {"5": 1.0}),
         (" of 9 facts. Score: ", {" of 9 facts. Score: ": 1.0}),
@@ -93,16 +93,16 @@ def test_white_space_that_only_tokens_or_text_have_moves_no_verdict(tokens_begin
         Completion(text="Score: 4", tokens=(TokenAlternatives(token="5", logprobs={}),)),
     ],
 )
-def test_without_token_probabilities_at_a_verdict_there_is_no_distribution(reply):
+def test_no_token_probabilities_give_no_distribution(reply):
     assert isinstance(from_tokens(reply, likert()), Undefined)
 
 
-def test_a_scale_whose_answers_share_a_first_token_is_not_read_from_tokens():
+def test_answers_sharing_a_first_token_give_no_distribution():
     reply = completion(("10", {"10": 1.0}))
     assert isinstance(from_tokens(reply, likert([""] * 10)), Undefined)
 
 
-def test_samples_count_and_unscored_ones_are_off_the_scale():
+def test_unscored_samples_count_as_off_scale():
     """Of 4, 4, 5 and a refusal: 2/3 on 4, 1/3 on 5, a quarter off."""
     result = from_samples([4.0, 4.0, 5.0, REFUSED], likert())
     assert result.expected == pytest.approx(13 / 3)
@@ -111,19 +111,19 @@ def test_samples_count_and_unscored_ones_are_off_the_scale():
     assert isinstance(from_samples([], likert()), Undefined)
 
 
-def test_a_half_point_lies_on_both_neighbours_and_keeps_its_mean():
+def test_half_point_is_split_between_neighbours():
     result = from_samples([3.5], likert())
     assert (result.probabilities["3"], result.probabilities["4"]) == (0.5, 0.5)
     assert result.expected == result.mode == 3.5
 
 
-def test_one_verdict_is_certain():
+def test_single_verdict_gives_a_certain_distribution():
     result = from_samples([4.0], likert())
     assert (result.expected, result.entropy, result.off_scale) == (4.0, 0.0, 0.0)
     assert from_samples([1.0], binary()).expected == 1.0
 
 
-def test_a_decision_models_distribution_is_taken_as_it_is():
+def test_decision_model_distribution_is_used_unchanged():
     result = from_decision(
         Distribution(probabilities={"yes": 0.6, "no": 0.2, "unsure": 0.2}), binary()
     )
@@ -131,7 +131,7 @@ def test_a_decision_models_distribution_is_taken_as_it_is():
     assert result.off_scale == pytest.approx(0.2)
 
 
-def test_both_orders_average_and_their_shift_is_the_position_bias():
+def test_orders_are_averaged_and_their_shift_is_the_position_bias():
     """a has 0.7 standing first and 0.4 standing second, b 0.5 and 0.2: both gain 0.3 in front."""
     result = average_sides({"a": 0.7, "b": 0.2, "tie": 0.1}, {"a": 0.4, "b": 0.5, "tie": 0.1})
     assert result.probabilities == pytest.approx({"a": 0.55, "b": 0.35, "tie": 0.1})
@@ -139,7 +139,7 @@ def test_both_orders_average_and_their_shift_is_the_position_bias():
     assert result.shift == pytest.approx(0.3)
 
 
-def test_a_judge_that_always_says_first_shifts_fully_and_ties():
+def test_always_first_judge_has_full_shift_and_ties():
     a, b = {"a": 1.0, "b": 0.0, "tie": 0.0}, {"a": 0.0, "b": 1.0, "tie": 0.0}
     result = average_sides(a, b)
     assert (result.verdict, result.shift) == ("tie", 1.0)
@@ -147,12 +147,12 @@ def test_a_judge_that_always_says_first_shifts_fully_and_ties():
     assert (coherent.verdict, coherent.shift) == ("a", 0.0)
 
 
-def test_positions_have_no_expected_value():
+def test_pairwise_positions_have_no_expected_value():
     assert from_samples(["first"], pairwise()).expected is None
 
 
 @given(st.lists(st.floats(0, 1), min_size=5, max_size=5), st.floats(0, 1))
-def test_distributions_are_distributions(masses, off_scale):
+def test_distributions_are_nonnegative_and_sum_to_one(masses, off_scale):
     scale = likert()
     result = from_masses(dict(zip(scale.answers, masses, strict=True)), scale, off_scale=off_scale)
     if isinstance(result, Undefined):
@@ -164,7 +164,7 @@ def test_distributions_are_distributions(masses, off_scale):
     assert 0 <= result.off_scale <= 1
 
 
-def test_juries_combine_the_verdicts_that_there_are():
+def test_juries_combine_available_verdicts():
     members = {"x": 4.0, "y": 5.0, "z": 5.0, "w": REFUSED}
     assert jury(members, rule="mean").value == pytest.approx(14 / 3)
     assert jury(members, rule="median").value == 5.0

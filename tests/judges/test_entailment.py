@@ -83,7 +83,7 @@ async def test_pairs_within_the_margin_tie_whatever_the_order():
     assert [await verdict("S.", "U.", order=order) for order in ("ab", "ba")] == ["b", "b"]
 
 
-async def test_nothing_to_judge_is_unscored_and_other_aspects_are_refused():
+async def test_nothing_to_judge_is_unscored_and_other_aspects_raise():
     judge = judge_of("faithfulness", Table({}))
     assert (await judge.ask(task("likert", "faithfulness", " "))).reason == "empty_input"
     assert (await judge.ask(task("likert", "faithfulness", "A."))).reason == "empty_input"
@@ -91,7 +91,7 @@ async def test_nothing_to_judge_is_unscored_and_other_aspects_are_refused():
         judge_of("style", Table({}))
 
 
-async def test_a_checklist_names_the_articles_by_which_each_sentence_is_entailed():
+async def test_checklist_lists_the_entailing_articles_per_sentence():
     model = Table({("It rained.", "Rain fell."): 0.9, ("It poured.", "Rain fell."): 0.7})
     request = task(
         "checklist",

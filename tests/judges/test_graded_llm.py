@@ -36,7 +36,7 @@ async def judged(judge):
     return reply if isinstance(reply, Unscored | Judgement) else judge.read(TASK, reply)
 
 
-async def test_token_probabilities_give_the_expected_score_and_what_is_off_the_scale():
+async def test_token_probabilities_give_expected_score_and_off_scale_mass():
     """0.6 on 4, 0.2 on 5, 0.2 on "The": (0.6 * 4 + 0.2 * 5) / 0.8 = 4.25, a fifth off the scale."""
 
     def reply(request):
@@ -57,7 +57,7 @@ async def test_token_probabilities_give_the_expected_score_and_what_is_off_the_s
     assert len(backend.requests) == 1, "no samples where there are probabilities"
 
 
-async def test_samples_stand_in_where_there_are_no_token_probabilities():
+async def test_samples_replace_missing_token_probabilities():
     """4, 4, 5 and one that says nothing: mean 13 / 3, a quarter off the scale."""
     texts = ["Verdict: 4", "Verdict: 4", "Verdict: 5", "I wonder."]
     judge, backend = judge_of(
@@ -74,7 +74,7 @@ async def test_samples_stand_in_where_there_are_no_token_probabilities():
     assert "samples:4" in judge.signature
 
 
-async def test_a_refused_sample_is_off_the_scale_and_a_lost_one_waits_for_another_try():
+async def test_refused_sample_is_off_scale_and_failed_one_is_retried_later():
     refusing, _ = judge_of(
         lambda r: RefusedError("no") if r.sample_index == 1 else "Verdict: 2", samples=2
     )
@@ -85,7 +85,7 @@ async def test_a_refused_sample_is_off_the_scale_and_a_lost_one_waits_for_anothe
     assert (await judged(broken)).reason == "backend"
 
 
-async def test_a_token_that_the_limit_ended_amid_reasons_is_no_verdict():
+async def test_truncated_reasoning_is_no_verdict():
     def reply(request):
         tokens = (
             TokenAlternatives(token="It deserves a", logprobs={"It deserves a": 0.0}),
@@ -101,7 +101,7 @@ async def test_a_token_that_the_limit_ended_amid_reasons_is_no_verdict():
     assert "cut off" in result.detail
 
 
-async def test_a_sample_that_the_limit_ended_counts_as_off_the_scale():
+async def test_truncated_sample_counts_as_off_scale():
     def reply(request):
         cut = "It deserves a 5 for style, but"
         if request.sample_index == 1:
@@ -115,12 +115,12 @@ async def test_a_sample_that_the_limit_ended_counts_as_off_the_scale():
     assert result.model_extra["samples"] == ["Verdict: 2", "It deserves a 5 for style, but"]
 
 
-async def test_samples_that_all_say_nothing_are_unscored():
+async def test_samples_without_any_verdict_are_unscored():
     judge, _ = judge_of(lambda request: "I wonder.", samples=3)
     assert (await judged(judge)).reason == "unparseable"
 
 
-async def test_one_verdict_stays_one_verdict():
+async def test_single_verdict_is_kept():
     judge, backend = judge_of(lambda request: "Verdict: 3")
     result = await judged(judge)
     assert (result.value, result.probabilities) == (3.0, None)

@@ -9,7 +9,7 @@ def rating(value, **more):
     return Judgement.model_validate({**fields, "value": value, **more})
 
 
-def test_what_checklists_say_is_separate_from_what_was_judged():
+def test_derived_checklist_scores_have_a_separate_leaderboard():
     judged, derived = leaderboards(
         [rating(4.0), rating(2.0, derived_from="checklist")], n_resamples=100
     )

@@ -47,7 +47,7 @@ def place_of_lead(task):
     return next(n for n, article in enumerate(task.articles) if article.aid == text)
 
 
-def test_each_lead_comes_first_in_the_middle_and_last():
+def test_each_lead_is_placed_first_in_the_middle_and_last():
     tasks = place_tasks(CLUSTERS, max_articles=2)
     assert len(tasks) == 2 * 2 * 3
     assert [place_of_lead(task) for task in tasks[:3]] == [0, 2, 3]
@@ -58,7 +58,7 @@ def test_each_lead_comes_first_in_the_middle_and_last():
 STUB = Article(aid="stub", content="Sign up for our newsletter\nShare this article")
 
 
-def test_stubs_take_no_part_in_the_probes_of_order():
+def test_stubs_are_excluded_from_order_probes():
     with_stub = [Cluster(eid="e1", articles=(STUB, *ARTICLES))]
     placed = place_tasks(with_stub, max_articles=2)
     shuffled = shuffle_tasks(with_stub, [SUMMARY], n_shuffles=3, seed=0)
@@ -71,7 +71,7 @@ def test_stubs_take_no_part_in_the_probes_of_order():
         place_tasks(few, max_articles=2)
 
 
-def test_a_judge_that_reads_the_first_article_alone_is_found_out():
+def test_judge_reading_only_the_first_article_is_detected():
     """5 where the lead's article stands first, else 1: first - last = 4, ends - middle = 2."""
     tasks = place_tasks(CLUSTERS, max_articles=3)
     result = order_bias(judge_all(tasks, lambda task: 1 if place_of_lead(task) else 5))
@@ -84,7 +84,7 @@ def test_a_judge_that_reads_the_first_article_alone_is_found_out():
     assert result.ends_minus_middle.value == 2.0
 
 
-def test_shuffles_keep_the_articles_and_show_what_changes():
+def test_shuffles_keep_articles_and_report_changes():
     tasks = shuffle_tasks(CLUSTERS, [SUMMARY], n_shuffles=6, seed=0)
     orders = [tuple(a.aid for a in task.articles) for task in tasks]
     assert orders[0] == tuple(a.aid for a in ARTICLES)
@@ -97,7 +97,7 @@ def test_shuffles_keep_the_articles_and_show_what_changes():
     assert (swayed.changed.value, swayed.spread.value) == (1.0, 2.0)
 
 
-def test_order_needs_three_articles():
+def test_order_probes_need_three_articles():
     with pytest.raises(InputError, match="three"):
         place_tasks([REFERENCE], max_articles=3)
 
@@ -151,14 +151,14 @@ def instructed(task):
     return any(INSTRUCTION in text for text in texts)
 
 
-def test_a_fair_judge_keeps_every_relation():
+def test_correct_judge_passes_every_check():
     result = results("coverage", [REFERENCE], fair)
     assert set(result) == {"itself", "instruction", "answers", "removal", "negated"}
     assert all(item.n_kept == item.n > 0 for item in result.values())
     assert result["removal"].n == 2
 
 
-def test_an_obedient_judge_breaks_the_instruction_check():
+def test_instruction_following_judge_fails_the_instruction_check():
     def obedient(task):
         return 5 if instructed(task) and task.protocol == "likert" else fair(task)
 
@@ -169,7 +169,7 @@ def test_an_obedient_judge_breaks_the_instruction_check():
         assert result[name].broken == (("s on e1", (3, 5)),)
 
 
-def test_a_judge_that_always_says_first_breaks_the_tie_and_a_contrary_one_the_removal():
+def test_always_first_judge_fails_tie_and_inverted_judge_fails_removal():
     def first(task):
         return ("a" if task.order == "ab" else "b") if task.protocol == "pairwise" else fair(task)
 
@@ -181,7 +181,7 @@ def test_a_judge_that_always_says_first_breaks_the_tie_and_a_contrary_one_the_re
     assert contrary["answers"].n_kept == 0
 
 
-def test_what_rounding_leaves_is_no_rise_and_a_tenth_is_one():
+def test_rounding_noise_is_no_increase_and_0_1_is_one():
     for rise, n_kept in ((1e-8, 1), (0.1, 0)):
 
         def rated(task, rise=rise):
@@ -208,7 +208,7 @@ def counted(kind=None):
     )
 
 
-def test_a_denied_answer_and_another_number_cover_nothing():
+def test_negated_answer_or_other_number_is_not_covered():
     result = results("coverage", [counted()], fair)
     assert [(result[name].n, result[name].n_kept) for name in ("negated", "number")] == [
         (1, 1), (2, 2),
@@ -218,7 +218,7 @@ def test_a_denied_answer_and_another_number_cover_nothing():
     assert [item for item, _ in broken["number"].broken] == ["e1 without 12", "e1 without 9"]
 
 
-def test_of_rivals_the_denial_of_one_may_cover_another():
+def test_negating_a_rival_may_cover_another_answer():
     def reads_denials(answer, text):
         return careful(answer, text) or (answer == "Nobody died" and "not true" in text)
 
@@ -235,7 +235,7 @@ def test_of_rivals_the_denial_of_one_may_cover_another():
         ("It cost 4.5.", "4.5"),
     ],
 )
-def test_a_number_is_swapped_for_one_that_occurs_nowhere(text, number):
+def test_number_is_replaced_by_one_absent_from_the_texts(text, number):
     swapped = swap_number(text, number)
     (new,) = numbers_in(swapped) - numbers_in(text)
     assert numbers_in(swapped) == numbers_in(text) - {number} | {new}

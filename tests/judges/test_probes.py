@@ -30,33 +30,33 @@ def added(probe, summary=SUMMARY, clusters=CLUSTERS):
     return longer.text.removeprefix(summary.text).strip()
 
 
-def test_extended_is_the_summary_once_more():
+def test_extended_probe_repeats_the_summary():
     assert added("extended") == SUMMARY.text
 
 
-def test_filler_states_nothing_and_is_as_long():
+def test_filler_probe_is_as_long_without_content():
     text = added("filler")
     assert text == FILLER[0]
     assert len(text.split()) >= len(SUMMARY.text.split())
 
 
-def test_supported_takes_the_clusters_own_sentences_that_are_not_in_it_yet():
+def test_supported_probe_adds_new_sentences_of_the_same_cluster():
     """Three words are wanted; the first sentence of the second article has three."""
     assert added("supported") == "The mayor resigned."
 
 
-def test_unsupported_takes_another_clusters_sentences():
+def test_unsupported_probe_adds_sentences_of_another_cluster():
     assert added("unsupported") == "Prices rose by four percent."
 
 
-def test_empty_summaries_and_exhausted_articles_take_no_part():
+def test_empty_summaries_and_exhausted_articles_are_excluded():
     whole = Summary(eid="e2", system="s", text="Prices rose by four percent.")
     empty = Summary(eid="e1", system="s", text=" ")
     assert add_probes([whole], CLUSTERS, ["supported"], split_sentences=sentence_texts) == ()
     assert add_probes([empty], CLUSTERS, PROBES, split_sentences=sentence_texts) == ()
 
 
-def test_unknown_probes_and_a_missing_other_cluster_are_refused():
+def test_unknown_probes_and_missing_other_cluster_raise():
     with pytest.raises(ConfigurationError, match="unknown probe 'longer'"):
         add_probes([SUMMARY], CLUSTERS, ["longer"], split_sentences=sentence_texts)
     with pytest.raises(InputError, match="two or more clusters"):

@@ -55,31 +55,31 @@ async def cascaded(first: LlmJudge, *, repeats: int, threshold: float = 0.5) -> 
     return outcome
 
 
-async def test_the_likeliest_of_repeats_is_kept_where_they_agree():
+async def test_most_frequent_repeat_is_accepted_if_confident():
     """Of 4, 4, 4, 4, 5 the entropy is 0.50 of at most log 3 = 1.10: the confidence is 0.54."""
     result = await cascaded(judge("first", *(f"Verdict: {n}" for n in (4, 4, 4, 4, 5))), repeats=5)
     assert (result.value, result.model_extra["routed"], result.repeat) == (4, "first", None)
     assert result.model_extra["first_confidence"] == pytest.approx(0.5445, abs=1e-3)
 
 
-async def test_who_is_torn_is_not_kept():
+async def test_undecided_verdict_is_escalated():
     """3 and 5: an entropy of log 2, so 1 - 0.69 / 1.10 = 0.37 of confidence."""
     result = await cascaded(judge("first", "Verdict: 3", "Verdict: 5"), repeats=2)
     assert (result.value, result.model_extra["routed"]) == (1, "judge")
     assert result.judge == "cascade(scripted:first>scripted:better)"
 
 
-async def test_what_the_first_cannot_score_is_the_others():
+async def test_items_unscored_by_the_first_judge_are_escalated():
     result = await cascaded(judge("first", "Well.", "Verdict: none"), repeats=1)
     assert (result.value, result.model_extra["routed"]) == (1, "judge")
 
 
-async def test_a_reply_is_repaired_before_it_is_given_up():
+async def test_reply_is_repaired_before_escalation():
     result = await cascaded(judge("first", "Well.", "Verdict: 4"), repeats=1)
     assert (result.value, result.model_extra["routed"]) == (4, "first")
 
 
-async def test_an_empty_summary_is_no_ones():
+async def test_empty_summary_is_unscored_without_escalation():
     guarantee = GuaranteedThreshold(judge="j", aspect="faithfulness", protocol="likert",
         threshold=0.5, signature="judge:j", repeats=1, n_answers=2)  # fmt: skip
     first = GuaranteedCascade(first=judge("a"), judge=judge("b"), guarantee=guarantee)

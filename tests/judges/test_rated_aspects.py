@@ -26,7 +26,7 @@ SCORES = {"likert": [4, 4], "binary": [0, 0], "pairwise": ["a", "b"]}
 
 
 @pytest.mark.parametrize("aspect", ASPECTS)
-def test_each_has_scales_and_a_prompt_to_be_judged_together_with_others(aspect):
+def test_each_aspect_has_scales_and_a_joint_prompt(aspect):
     assert BUILTIN_SCALES[aspect].keys() >= {"likert", "binary"}
     for protocol in ("likert", "binary"):
         template = joint_criterion(aspect, protocol).template  # prompts/judge/together-ASPECT
@@ -35,7 +35,7 @@ def test_each_has_scales_and_a_prompt_to_be_judged_together_with_others(aspect):
     assert columns.folded(aspect) in columns.ASPECTS
 
 
-def test_the_documentation_names_each_and_what_the_judge_is_shown():
+def test_docs_list_each_aspect_and_its_judge_input():
     page = (Path(__file__).parents[2] / "docs" / "judges.md").read_text("utf-8")
     rows = dict(re.findall(r"^\| `(\w+)` \| .+ \| (.+) \| .+ \|$", page, re.MULTILINE))
     for aspect in ASPECTS:
@@ -46,7 +46,7 @@ def test_the_documentation_names_each_and_what_the_judge_is_shown():
         assert f'``"{aspect}"``' in (inspect.getdoc(fj.Judge) or "")
 
 
-def test_all_scales_are_of_aspects_and_of_single_answers():
+def test_scales_exist_only_for_aspects_and_single_answers():
     assert BUILTIN_SCALES.keys() == {*ASPECTS, "coverage-answer"}
     assert {*LOCAL_ASPECTS} < {*ASPECTS}
 
@@ -55,7 +55,7 @@ def test_all_scales_are_of_aspects_and_of_single_answers():
     ("aspect", "protocol"),
     [(aspect, protocol) for aspect in RATED for protocol in BUILTIN_SCALES[aspect]],
 )
-def test_each_is_asked_for_in_each_form(stub: StubServer, aspect, protocol):
+def test_each_aspect_is_requested_in_each_form(stub: StubServer, aspect, protocol):
     stub.answer = lambda _: REPLIES[protocol]
     model = fj.Model("openai:m", base_url=f"{stub.url}/v1")
     result = fj.Judge(model, aspect=aspect, protocol=protocol)(CLUSTERS, SUMMARIES)
@@ -68,7 +68,7 @@ def test_each_is_asked_for_in_each_form(stub: StubServer, aspect, protocol):
         assert level.anchor in request
 
 
-def test_the_four_of_summeval_are_asked_for_together(stub: StubServer):
+def test_summeval_aspects_are_judged_in_one_call(stub: StubServer):
     four = ("relevance", "consistency", "coherence", "fluency")
     entries = {aspect: {"reasoning": "r", "verdict": "3"} for aspect in four}
     stub.answer = lambda _: json.dumps(entries)
@@ -82,12 +82,12 @@ def test_the_four_of_summeval_are_asked_for_together(stub: StubServer):
 
 
 @pytest.mark.parametrize("aspect", sorted({*RATED} - {"balance"}))
-def test_the_local_judge_says_what_it_can(aspect):
+def test_local_judge_error_lists_supported_aspects(aspect):
     with pytest.raises(ConfigurationError, match=f"can judge coverage, .*'{aspect}' needs an LLM"):
         fj.Judge("local", aspect=aspect, protocol="likert")(CLUSTERS, SUMMARIES)
 
 
-def test_they_have_one_wording_and_articles_beside_them():
+def test_aspects_have_one_rule_and_show_the_articles():
     with pytest.raises(ConfigurationError, match="relevance has one prompt"):
         fj.Judge("openai:m", aspect="relevance", protocol="likert", prompt_variants=2)(
             CLUSTERS, SUMMARIES
@@ -99,7 +99,7 @@ def test_they_have_one_wording_and_articles_beside_them():
         fj.Judge(local_server, aspect="fluency", protocol="ranking")(CLUSTERS, SUMMARIES)
 
 
-def test_a_custom_prompt_may_have_such_a_name():
+def test_custom_prompt_may_use_an_aspect_name():
     plan = resolve_plan("relevance", protocol="likert", reference_unit="qa_pairs", own_prompt=True)
     assert plan.reference_unit == "qa_pairs"
     plans = (

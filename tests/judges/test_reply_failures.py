@@ -114,7 +114,7 @@ protocols = pytest.mark.parametrize("protocol", FORMS)
 
 
 @protocols
-async def test_the_form_asked_for_is_read(protocol):
+async def test_requested_form_is_parsed(protocol):
     reply, value = FORMS[protocol]
     judgement, requests = await judged(protocol, reply)
     assert (judgement.value, judgement.raw, len(requests)) == (value, reply, 1)
@@ -123,7 +123,7 @@ async def test_the_form_asked_for_is_read(protocol):
 
 
 @protocols
-async def test_cut_off_is_asked_once_more_and_then_unscored(protocol):
+async def test_truncated_reply_is_retried_once_and_then_unscored(protocol):
     reply, value = FORMS[protocol]
     for length in range(1, len(reply) - 1, 3):
         cut = Completion(text=reply[:length], finish_reason="length")
@@ -135,7 +135,7 @@ async def test_cut_off_is_asked_once_more_and_then_unscored(protocol):
 
 
 @protocols
-async def test_refused_is_not_asked_again(protocol):
+async def test_refusal_is_not_retried(protocol):
     judgement, requests = await judged(protocol, RefusedError("no"))
     assert (judgement.value, judgement.unscored, len(requests)) == (None, "refused", 1)
 
@@ -145,7 +145,7 @@ async def test_refused_is_not_asked_again(protocol):
     "broken",
     ["{}", "[]", "null", '{"verdict": {}}', '{"entries": {}}', "I cannot tell.", '{"reply": 3, '],
 )
-async def test_broken_json_is_asked_once_more_and_then_unscored(protocol, broken):
+async def test_malformed_json_is_retried_once_and_then_unscored(protocol, broken):
     reply, value = FORMS[protocol]
     judgement, requests = await judged(protocol, broken)
     assert (judgement.value, judgement.unscored, judgement.raw) == (None, "unparseable", broken)
@@ -156,14 +156,14 @@ async def test_broken_json_is_asked_once_more_and_then_unscored(protocol, broken
 @pytest.mark.parametrize(
     ("protocol", "wrong"), [(name, reply) for name, replies in WRONG.items() for reply in replies]
 )
-async def test_what_was_not_on_offer_is_never_scored(protocol, wrong):
+async def test_answers_outside_the_options_are_never_scored(protocol, wrong):
     judgement, _ = await judged(protocol, wrong)
     assert judgement.value is None
     assert judgement.unscored in {"unparseable", "off_scale"}
 
 
 @protocols
-async def test_texts_that_imitate_the_form_are_but_texts(protocol):
+async def test_texts_imitating_the_form_are_data(protocol):
     """In a summary, in an answer, and repeated by a reply that quotes them."""
     reply, value = FORMS[protocol]
     trap = f"{listed('covered', 'covered')} {reply_of('5')} {reply_of('yes')} {reply_of('2')}"
@@ -183,7 +183,7 @@ async def test_texts_that_imitate_the_form_are_but_texts(protocol):
     assert (await judged(protocol, repeated))[0].value is None
 
 
-def test_every_recorded_verdict_is_read_as_it_was_given(shared_data):
+def test_every_recorded_verdict_is_parsed_correctly(shared_data):
     """By the form of its day: JSON, or reasons and a last line."""
     path = shared_data / "recorded_llm" / "recession10.jsonl.gz"
     with gzip.open(path, "rt", encoding="utf-8") as lines:

@@ -50,7 +50,7 @@ def reply(*entries) -> str:
 ABSENT = entry(2, "absent", (), "", statement="The mayor knew nothing.", grave=True)
 
 
-def test_a_reply_becomes_statements_with_the_articles_own_words():
+def test_statements_quote_the_articles_verbatim():
     late = entry(1, "contradicted", (3, 1), "twelve people DIED", statement="In the flood.")
     records = read_statements(reply(ABSENT, entry(), late), ALL, ARTICLES)
     assert [(item.sentence, item.verdict, item.grave) for item in records] == [
@@ -62,7 +62,7 @@ def test_a_reply_becomes_statements_with_the_articles_own_words():
     ]  # fmt: skip
 
 
-def test_a_quote_may_stand_in_the_title():
+def test_quote_may_be_from_the_title():
     records = read_statements(
         reply(entry(1, articles=[1], quote="Dam fails"), ABSENT), ALL, ARTICLES
     )
@@ -91,7 +91,7 @@ def test_a_quote_may_stand_in_the_title():
         (reply(entry(), ABSENT) + reply(entry(), ABSENT), "several lists of entries"),
     ],
 )
-def test_what_cannot_be_used_is_unscored_and_says_why(text, why):
+def test_unusable_reply_is_unscored_with_reason(text, why):
     records = read_statements(text, ALL, ARTICLES)
     assert isinstance(records, Unscored)
     assert (records.reason, why in records.detail) == ("unparseable", True)
@@ -111,7 +111,7 @@ def statements(supported=0, absent=0, contradicted=0, grave=0):
     ]
 
 
-def test_share_and_worst():
+def test_supported_share_and_worst_severity():
     assert share_supported(statements(3, 1)) == 0.75
     assert [worst_of(statements(*item)) for item in ((4,), (3, 1), (3, 1, 1))] == [1.0, 0.5, 0.0]
 
@@ -136,26 +136,26 @@ def test_ratings_follow_the_anchors(judged, rating):
     assert likert_of(judged) == rating
 
 
-def test_pairs_go_by_grave_errors_then_by_shares():
+def test_pairs_compare_severe_errors_then_shares():
     assert pairwise_of(statements(5, 5), statements(9, 1, grave=1)) == "a"
     assert pairwise_of(statements(9, 1), statements(5, 5)) == "a"
     assert pairwise_of(statements(9, 1), statements(10)) == "b"
     assert pairwise_of(statements(99, 1), statements(100)) == "tie"
 
 
-def test_what_is_wrong_is_named_gravest_first():
+def test_errors_are_listed_by_severity():
     items = [*statements(1, 1, 1), *statements(0, 1, grave=1)]
     assert [(item.grave, item.verdict) for item in most_severe_first(items)] == [
         (True, "absent"), (False, "contradicted"), (False, "absent"),
     ]  # fmt: skip
 
 
-def test_a_supported_statement_cannot_be_grave():
+def test_supported_statement_cannot_be_severe():
     with pytest.raises(ValueError, match="cannot be 'grave'"):
         StatementEntry(sentence=0, statement="x", verdict="supported", grave=True)
 
 
-def test_lists_serve_other_protocols():
+def test_statement_lists_give_other_protocols():
     def row(system, checklist):
         return Judgement(
             eid="e", system=system, aspect="faithfulness", protocol="checklist", judge="j",
@@ -182,7 +182,7 @@ def judge(handler) -> ChecklistJudge:
     )
 
 
-async def test_articles_and_sentences_are_numbered_and_the_share_is_the_value():
+async def test_articles_and_sentences_are_numbered_and_value_is_the_share():
     first = judge(lambda r: reply(entry(), ABSENT))
     result = first.read(task(), await first.ask(task()))
     assert (result.value, [e.verdict for e in result.statements]) == (0.5, ["supported", "absent"])
@@ -196,7 +196,7 @@ async def test_articles_and_sentences_are_numbered_and_the_share_is_the_value():
     assert prompt.rstrip().endswith("List the statements of all 2 sentences.")
 
 
-async def test_a_long_summary_is_asked_about_in_parts_and_only_the_bad_one_again():
+async def test_long_summary_is_judged_in_parts_and_only_failed_parts_retried():
     text = " ".join(f"Person number {n} left the town." for n in range(30))
 
     def handler(request):

@@ -64,7 +64,7 @@ def test_single_answer_rows(aspect, protocol, reference_unit, text_unit, units):
     ("aspect", "units"),
     [("faithfulness", ["article:1", "article:3"]), ("coverage", ["summary"])],
 )
-def test_pairwise_asks_every_pair_in_both_orders(aspect, units):
+def test_pairwise_tasks_have_every_pair_in_both_orders(aspect, units):
     result = tasks(
         resolve_plan(aspect, protocol="pairwise", reference_unit=None, preset="recommended")
     )
@@ -74,7 +74,7 @@ def test_pairwise_asks_every_pair_in_both_orders(aspect, units):
     ]
 
 
-def test_evidence_is_what_the_unit_says_and_empty_articles_take_no_part():
+def test_evidence_matches_the_unit_and_skips_empty_articles():
     (task, *_) = tasks(resolve_plan("faithfulness", protocol="likert"))
     assert [article.aid for article in task.articles] == ["1", "3"]
     assert task.questions == ()
@@ -106,12 +106,12 @@ def test_a_plain_cluster_has_no_coverage_tasks():
         ("granular", "faithfulness", ("likert", "articles", "sentence")),
     ],
 )
-def test_presets_are_the_papers_recommendations_but_for_the_checklist(preset, aspect, row):
+def test_presets_match_the_paper_except_for_the_checklist(preset, aspect, row):
     plan = resolve_plan(aspect, preset=preset)
     assert (plan.protocol, plan.reference_unit, plan.text_unit) == row
 
 
-def test_what_is_given_wins_over_the_preset():
+def test_explicit_options_override_the_preset():
     assert resolve_plan("coverage", preset="granular", protocol="likert").protocol == "likert"
 
 
@@ -152,7 +152,7 @@ def test_what_is_given_wins_over_the_preset():
         ),
     ],
 )
-def test_rows_that_are_not_in_the_table_are_refused(kwargs, message):
+def test_unknown_aspect_protocol_unit_combinations_raise(kwargs, message):
     with pytest.raises(ConfigurationError) as caught:
         resolve_plan(**kwargs)
     assert message in str(caught.value)

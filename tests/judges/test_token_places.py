@@ -12,7 +12,7 @@ def texts_at(tokens, text):
     return [text[start:end] for _, start, end in reversed(list(spans_from_end(tokens, text)))]
 
 
-def test_tokens_that_add_up_to_the_text_all_have_their_place():
+def test_tokens_that_join_to_the_text_all_have_positions():
     assert list(spans_from_end(["Score", ": ", "4"], "Score: 4")) == [
         (2, 7, 8),
         (1, 5, 7),
@@ -27,11 +27,11 @@ def test_tokens_that_add_up_to_the_text_all_have_their_place():
         "<｜end▁of▁sentence｜>", "\n", "<|END_OF_TURN_TOKEN|>", "<seed:eos>",
     ],
 )  # fmt: skip
-def test_an_end_token_that_the_text_lacks_is_no_obstacle(end):
+def test_end_token_missing_from_the_text_is_ignored(end):
     assert texts_at(["Score: ", "4", end], "Score: 4") == ["Score: ", "4"]
 
 
-def test_an_end_token_that_the_text_has_is_part_of_it():
+def test_end_token_present_in_the_text_is_matched():
     assert texts_at(["4", "</s>"], "4</s>") == ["4", "</s>"]
 
 
@@ -46,11 +46,11 @@ def test_an_end_token_that_the_text_has_is_part_of_it():
         (["\ufffd", "4"], "𠮷4", ["4"]),
     ],
 )
-def test_tokens_of_parts_of_characters_stand_for_these(tokens, text, texts):
+def test_partial_character_tokens_match_their_characters(tokens, text, texts):
     assert texts_at(tokens, text) == texts
 
 
-def test_reasoning_before_the_text_ends_the_search():
+def test_reasoning_tokens_before_the_text_are_skipped():
     tokens = ["<think>", "maybe 3", "</think>", "Score: ", "4"]
     assert texts_at(tokens, "Score: 4") == ["Score: ", "4"]
 
@@ -65,5 +65,5 @@ def test_reasoning_before_the_text_ends_the_search():
         ([], "4"),
     ],
 )
-def test_what_is_not_in_the_text_has_no_place(tokens, text):
+def test_tokens_missing_from_the_text_have_no_position(tokens, text):
     assert texts_at(tokens, text) == []

@@ -38,7 +38,7 @@ TRUE, FALSE = "The dam broke on Monday after heavy rain.", "Nine dragons ate the
 
 
 @pytest.mark.parametrize("aspect", ["faithfulness", "coverage"])
-async def test_what_the_sources_say_is_supported_more_than_what_they_do_not(aspect):
+async def test_statements_in_the_sources_have_higher_support(aspect):
     judge = judge_of(aspect)
     true = await judge.ask(task(TRUE, aspect=aspect))
     false = await judge.ask(task(FALSE, aspect=aspect))
@@ -50,7 +50,7 @@ async def test_what_the_sources_say_is_supported_more_than_what_they_do_not(aspe
     )
 
 
-async def test_one_unsupported_statement_is_a_no_however_many_are_supported():
+async def test_one_unsupported_statement_gives_no():
     judge = judge_of("faithfulness")
     mixed = f"{TRUE} Two people died. {FALSE}"
     assert (await judge.ask(task(mixed))).value > 3
@@ -75,14 +75,14 @@ async def test_a_summary_without_a_sentence_is_unscored(text):
     assert result.reason == "empty_input"
 
 
-async def test_articles_without_a_sentence_leave_nothing_to_judge_by():
+async def test_articles_without_sentences_are_unscored():
     judge = judge_of("faithfulness")
     result = await judge.ask(task(TRUE, articles=(Article(aid="1", content="***"),)))
     assert isinstance(result, Unscored)
     assert result.reason == "empty_input"
 
 
-async def test_a_text_is_measured_once_whatever_pairs_and_orders_it_is_in():
+async def test_text_is_scored_once_across_pairs_and_orders():
     embedder = WordBag()
     judge = judge_of("faithfulness", embedder)
     await judge.ask(task(TRUE, FALSE, protocol="pairwise"))
@@ -92,7 +92,7 @@ async def test_a_text_is_measured_once_whatever_pairs_and_orders_it_is_in():
     assert embedder.n_texts == embedded
 
 
-async def test_the_same_text_of_another_cluster_or_unit_is_measured_again():
+async def test_equal_text_of_another_cluster_or_unit_is_scored_again():
     judge = judge_of("faithfulness")
     alone = await judge.ask(task(TRUE))
     other = Article(aid="1", content="A cat sat on a warm mat. It slept.")
@@ -100,12 +100,12 @@ async def test_the_same_text_of_another_cluster_or_unit_is_measured_again():
     assert (await judge.ask(task(TRUE, unit="article:2", articles=(other,)))).value < alone.value
 
 
-def test_other_aspects_are_refused():
+def test_other_aspects_raise():
     with pytest.raises(ConfigurationError, match="'tone' needs an LLM"):
         judge_of("tone")
 
 
-def test_unscored_and_signature_say_who_it_was():
+def test_unscored_and_signature_name_the_judge():
     judge = judge_of("coverage")
     result = judge.unscored_judgement(
         task("", aspect="coverage"), Unscored(reason="empty_input", detail="none")
@@ -130,7 +130,7 @@ async def test_a_verbatim_sentence_of_any_article_needs_no_model():
     assert (result.value, models.pairs) == (5.0, [])
 
 
-async def test_a_statement_is_read_against_few_passages():
+async def test_statement_is_compared_with_few_passages():
     models = WordModels()
     content = " ".join(f"Sentence {n} speaks of matter {n} and nothing else." for n in range(200))
     request = task(
@@ -142,7 +142,7 @@ async def test_a_statement_is_read_against_few_passages():
     assert any("matter 7 " in p and "matter 150 " in p for p in passages), "joined from two places"
 
 
-async def test_a_summary_is_embedded_once_however_many_answers_are_asked():
+async def test_summary_is_embedded_once_for_all_answers():
     embedder, models = WordBag(), WordModels()
     groups = tuple((Answer(aid="1", answer=f"Answer number {n}."),) for n in range(30))
     request = task(TRUE, aspect="coverage", protocol="checklist",
@@ -155,7 +155,7 @@ async def test_a_summary_is_embedded_once_however_many_answers_are_asked():
     assert embedder.n_calls == 1
 
 
-async def test_texts_to_come_are_measured_with_the_first():
+async def test_upcoming_texts_are_scored_in_the_first_batch():
     class Counting(WordModels):
         n_calls = 0
 
@@ -185,7 +185,7 @@ class Together(WordModels):
 
 
 @pytest.mark.parametrize("protocol", ["likert", "pairwise"])
-async def test_what_is_read_in_one_pass_does_not_depend_on_what_is_asked_first(protocol):
+async def test_batching_does_not_depend_on_the_first_request(protocol):
     texts = [f"Text {n} of the dam." for n in range(3 * BLOCK_SIZE)]
     if protocol == "likert":
         tasks = [task(text) for text in texts]
@@ -205,7 +205,7 @@ async def test_what_is_read_in_one_pass_does_not_depend_on_what_is_asked_first(p
     assert values[0] == values[1] == values[2]
 
 
-async def test_an_answer_is_covered_as_its_gloss_where_it_has_one():
+async def test_gloss_replaces_the_answer_if_present():
     short = Answer(aid="1", answer="two", gloss="two people died")
     questions = (QuestionAnswers(question="Q?", answer_groups=((short,),)),)
     request = task("Two people died.", aspect="coverage", protocol="checklist", questions=questions)
@@ -214,7 +214,7 @@ async def test_an_answer_is_covered_as_its_gloss_where_it_has_one():
     assert result.checklist[0].covered == 1
 
 
-def test_passages_keep_to_their_article_and_join_the_nearest():
+def test_passages_do_not_cross_articles_and_join_the_nearest():
     texts = ("One fell. Two rose.", "Three sang. Four danced. Five slept. Six woke.")
     vectoriser = Vectoriser(WordBag())
     passages = passages_of(texts, vectoriser)
@@ -242,7 +242,7 @@ def test_a_statement_is_cut_where_clauses_are_joined():
 
 
 @pytest.mark.parametrize("changed", ["broke on Friday after", "broke on Monday after 9"])
-async def test_a_name_or_number_that_no_article_has_counts_against_a_statement(changed):
+async def test_unknown_name_or_number_lowers_support(changed):
     judge = judge_of("faithfulness")
     text = "The dam, they say, broke on Monday after heavy rain."
     result = await judge.ask(task(text))
@@ -250,7 +250,7 @@ async def test_a_name_or_number_that_no_article_has_counts_against_a_statement(c
     assert other.value < result.value - 1
 
 
-async def test_clauses_of_one_statement_may_stand_in_different_articles():
+async def test_clauses_of_one_statement_may_be_in_different_articles():
     articles = (
         Article(aid="1", content="The county spoke of 1,800 people. It was late."),
         Article(aid="2", content="Later on the wardens counted 2,300. Rain fell."),
@@ -267,7 +267,7 @@ async def test_clauses_of_one_statement_may_stand_in_different_articles():
     ("the dam broke", False),  # too short to say what the sentence says
     ("broke on Monday after rain", False),  # a word left out
 ])  # fmt: skip
-def test_what_occurs_word_for_word_is_held(statement, is_held):
+def test_verbatim_text_is_supported(statement, is_held):
     result = passages_of([ARTICLE.content], Vectoriser(WordBag()))
     assert result is not None
     assert result.contains(statement) is is_held
@@ -279,7 +279,7 @@ OTHERS = (
 )
 
 
-async def test_a_checklist_names_the_statements_and_the_articles_that_support_them():
+async def test_checklist_lists_statements_with_supporting_articles():
     request = task(
         f"{TRUE} Two people were dead. {FALSE}",
         protocol="checklist",
@@ -301,7 +301,7 @@ async def test_a_checklist_names_the_statements_and_the_articles_that_support_th
     assert Judgement.model_validate_json(result.model_dump_json()) == result
 
 
-async def test_a_checklist_of_what_cannot_be_read_is_unscored():
+async def test_checklist_of_an_unreadable_text_is_unscored():
     nothing = await judge_of("faithfulness").ask(task("...", protocol="checklist"))
     assert (nothing.reason, isinstance(nothing, Unscored)) == ("empty_input", True)
     empty = task(TRUE, protocol="checklist", articles=(Article(aid="1", content=""),))

@@ -38,27 +38,27 @@ async def test_an_llm_splits_with_demonstrations():
         (RefusedError("no"), "refused"),
     ],
 )
-async def test_sentences_stand_in_and_say_why(reply, why):
+async def test_sentences_replace_failed_units_with_reason(reply, why):
     units, _ = await split(reply)
     assert units.split_by == "sentences"
     assert units.units == ("The mayor and the council resigned.", "A vote follows in May.")
     assert why in units.why
 
 
-async def test_pieces_of_a_reply_that_was_cut_off_are_no_units():
+async def test_fragments_of_a_truncated_reply_are_no_units():
     text = '{"units": ["The mayor resigned.", "The council resigned.", "A vote follows in M'
     units, _ = await split(Completion(text=text, finish_reason="length"))
     assert units.split_by == "sentences"
     assert units.why.startswith("not all units; it was cut off by the limit on its tokens")
 
 
-async def test_reasoning_holds_no_units():
+async def test_reasoning_contains_no_units():
     thoughts = "<think>\nThe mayor and the council resigned, and a vote follows.\n</think>\n"
     units, _ = await split(thoughts + "\n".join(f"- {unit}" for unit in UNITS))
     assert (units.units, units.split_by) == (tuple(UNITS), "llm")
 
 
-async def test_without_a_model_sentences_are_the_units_and_nothing_is_nothing():
+async def test_sentences_are_units_without_a_model_and_empty_text_has_none():
     result = await split_units("Prices rose 3.5 percent. Mr. Bell left.", backend=None, target=None)
     assert result.units == ("Prices rose 3.5 percent.", "Mr. Bell left.")
     assert result.why is None
@@ -67,7 +67,7 @@ async def test_without_a_model_sentences_are_the_units_and_nothing_is_nothing():
     assert backend.requests == []
 
 
-def test_lists_and_fences_are_read_once_each():
+def test_lists_and_fences_are_parsed_once():
     assert read_units("Units:\n1. A fell.\n- B rose.\n2. A fell.") == ("A fell.", "B rose.")
     assert read_units('```json\n{"units": ["A fell."]}\n```') == ("A fell.",)
     assert read_units("") == ()

@@ -89,16 +89,14 @@ class TestPartition:
             scores[i, j] = scores[j, i] = 1.0
         assert partition(scores, threshold=0.5) == ((0, 3), (1, 4), (2,))
 
-    def test_none_one_and_a_threshold_above_every_score(self) -> None:
+    def test_partition_of_zero_or_one_answer_and_high_threshold(self) -> None:
         assert partition(np.zeros((0, 0)), threshold=0.5) == ()
         assert partition(np.ones((1, 1)), threshold=0.5) == ((0,),)
         assert partition(self.CHAIN[:3, :3], threshold=9.0) == ((0,), (1,), (2,))
 
     @settings(deadline=None, max_examples=60)
     @given(n=st.integers(0, 9), seed=st.integers(0, 2**32 - 1), threshold=st.floats(-1, 1))
-    def test_it_is_a_partition_and_the_same_every_time(
-        self, n: int, seed: int, threshold: float
-    ) -> None:
+    def test_result_is_a_deterministic_partition(self, n: int, seed: int, threshold: float) -> None:
         half = np.random.default_rng(seed).uniform(-1, 1, (n, n))
         scores = (half + half.T) / 2
         groups = partition(scores, threshold=threshold)
@@ -138,7 +136,7 @@ class TestEquivalence:
         without = equivalence("How?", words, embedder=table)
         assert with_numbers[0, 1] < without[0, 1]
 
-    def test_an_answer_that_repeats_the_question_is_no_trouble(self) -> None:
+    def test_answer_repeating_the_question_is_handled(self) -> None:
         scores = equivalence("why", ["why", "because of rain", "rain"], embedder=WordEmbedder())
         assert np.isfinite(scores).all()
 
@@ -163,7 +161,7 @@ class TestEquivalence:
 
 
 class TestConsolidate:
-    def test_none_one_and_all_alike(self) -> None:
+    def test_zero_one_and_identical_answers(self) -> None:
         embedder = WordEmbedder()
         assert consolidate("Q?", [], embedder=embedder) == ()
         assert consolidate("Q?", ["a"], embedder=embedder) == ((0,),)
@@ -171,11 +169,11 @@ class TestConsolidate:
         groups = consolidate("How long?", same, embedder=embedder)
         assert groups == (tuple(range(27)),)
 
-    def test_two_unlike_answers_stay_apart(self) -> None:
+    def test_different_answers_are_separate_groups(self) -> None:
         groups = consolidate("Why?", ["heavy rain", "a signal fault"], embedder=WordEmbedder())
         assert groups == ((0,), (1,))
 
-    def test_the_threshold_is_the_callers_to_choose(self) -> None:
+    def test_threshold_is_configurable(self) -> None:
         answers = ["heavy rain", "rain", "a signal fault"]
         for cut, count in ((-99.0, 1), (99.0, 3)):
             groups = consolidate("Why?", answers, embedder=WordEmbedder(), threshold=cut)
@@ -183,7 +181,7 @@ class TestConsolidate:
 
     @needs_model
     @pytest.mark.local_model
-    def test_paraphrases_meet_and_figures_part(self) -> None:
+    def test_paraphrases_are_merged_and_different_numbers_separated(self) -> None:
         from fairjudge.scorers.embedding import load_embedder
 
         answers = {
@@ -232,7 +230,7 @@ class TestParts:
         sentence = "rained. The U.S. team"
         assert sentence_around(sentence, paragraph).startswith("It rained. The U.S. team lost")
 
-    def test_without_a_place_in_the_context_the_answer_is_returned_alone(self) -> None:
+    def test_answer_without_position_is_returned_without_context(self) -> None:
         assert sentence_around("snow", "It rained.") == "snow"
         assert sentence_around("snow", None) == "snow"
         assert sentence_around("", "It rained.") == ""
@@ -264,6 +262,6 @@ def test_nanco_development_questions_give_the_thresholds_in_use() -> None:
     assert means["contextual"] > means["cosine"] + 0.03
 
 
-def test_usual_figures_and_weights_are_sane() -> None:
+def test_default_thresholds_and_weights_are_valid() -> None:
     assert 0 < embedded.PRIOR_SIMILARITY < embedded.MAX_MEAN_SIMILARITY < 1
     assert embedded.VIEW_WEIGHTS[0] == max(embedded.VIEW_WEIGHTS)

@@ -35,7 +35,7 @@ WHOLE = {
 }
 
 
-def test_what_a_file_says_of_its_groups_is_read_and_written_back():
+def test_group_facts_round_trip():
     question = QuestionAnswers.model_validate(WHOLE)
     assert question.to_json() == WHOLE
     assert json.dumps(question.to_json()["group_weights"]) == "[2, 2, 1]"
@@ -50,7 +50,7 @@ def test_what_a_file_says_of_its_groups_is_read_and_written_back():
     assert (third.endorsed_by, third.importance) == ((), None)
 
 
-def test_an_older_file_says_as_much_by_its_stances():
+def test_older_file_yields_group_facts_from_stances():
     groups = [
         [answer("a"), answer("b", stance="reports"), answer("b", stance="disputes")],
         [answer("c", stance="disputes"), answer("d", stance="disputes")],
@@ -68,13 +68,13 @@ def test_an_older_file_says_as_much_by_its_stances():
     assert [item.label for item in question.groups()] == ["", "", ""]
 
 
-def test_weights_of_other_tools_need_no_sources():
+def test_imported_weights_need_no_sources():
     row = {"question": "Why?", "answer_groups": [[answer("a")]], "group_weights": [0.5]}
     (only,) = QuestionAnswers.model_validate(row).groups()
     assert (only.weight, only.supported_by) == (0.5, ("a",))
 
 
-def test_a_group_that_goes_takes_all_that_is_said_of_it():
+def test_removing_a_group_removes_its_facts():
     # positions: 0 a, 1 b | 2 c, 3 b | 4 d
     question = drop_positions(QuestionAnswers.model_validate(WHOLE), [1, 2, 3])
     fields = question.to_json()
@@ -100,6 +100,6 @@ def test_a_group_that_goes_takes_all_that_is_said_of_it():
         {"kind": "both"},
     ],
 )
-def test_what_does_not_fit_the_groups_is_refused(wrong):
+def test_facts_that_do_not_match_the_groups_raise(wrong):
     with pytest.raises(ValidationError):
         QuestionAnswers.model_validate(WHOLE | wrong)

@@ -63,14 +63,14 @@ def built(local, articles):
     return stay(local, articles)
 
 
-def test_answers_to_a_count_give_the_counts(built):
+def test_count_question_has_the_counts_as_answers(built):
     by_name = {item.aid: item.answer for item in built["How many people were injured?"]}
     assert set(by_name) == {"a1", "a2", "a3", "a4"}  # the fifth article gives no number
     for aid, number in {"a1": "six", "a2": "Nine", "a3": "six", "a4": "eleven"}.items():
         assert number in by_name[aid]
 
 
-def test_every_answer_is_verbatim_and_its_groups_are_of_different_numbers(local, built, articles):
+def test_answers_are_verbatim_and_groups_have_different_numbers(local, built, articles):
     content = {article.aid: article.content for article in articles}
     for question, answers in built.items():
         assert question.endswith("?")
@@ -80,7 +80,7 @@ def test_every_answer_is_verbatim_and_its_groups_are_of_different_numbers(local,
     assert [[item.aid for item in group] for group in groups] == [["a1", "a3"], ["a2"], ["a4"]]
 
 
-async def test_a_question_is_answered_the_same_alone_as_in_the_whole(local, built, articles):
+async def test_question_alone_gets_the_same_answers(local, built, articles):
     for question, answers in built.items():
         for article in articles:
             alone = await local.answer(question, article, cluster=articles)
@@ -95,12 +95,12 @@ async def test_generation_is_deterministic_and_bounded(articles, embedder, model
     assert 1 <= len(first) <= 3
 
 
-async def test_a_question_that_was_not_found_has_no_answer(local, articles):
+async def test_unknown_question_has_no_answer(local, articles):
     question = "Why did the owner sell the bakery?"
     assert await local.answer(question, articles[0], cluster=articles) == ()
 
 
-def test_clusters_without_news_give_no_question(local):
+def test_clusters_without_news_have_no_question(local):
     assert stay(local, ()) == {}
     assert stay(local, [Article(aid="a1", content="")]) == {}
     assert stay(local, [Article(aid="a1", content=CLUSTER.articles[0].content)]) == {}
@@ -122,7 +122,7 @@ class Reader(WordModels):
         return Read(self.p, 0, len(passage))
 
 
-def test_what_the_reader_is_not_sure_of_is_no_answer(embedder, articles):
+def test_uncertain_spans_are_not_answers(embedder, articles):
     assert stay(LocalReferences(embedder, Reader(0.4)), articles) == {}
 
 
@@ -134,7 +134,7 @@ class NumberReader(WordModels):
         return Read(0.9, *number.span())
 
 
-def test_an_answer_keeps_what_limits_its_number(embedder):
+def test_answer_keeps_the_qualifier_of_its_number(embedder):
     openings = ("More than 40", "Reports say at least 12", "Nearly 9", "upwards of 300")
     articles = [
         Article(aid=f"a{n}", content=f"{opening} people were injured in the storm on the coast.")
@@ -150,7 +150,7 @@ STORIES = read_json(EXAMPLE)
 
 
 @pytest.mark.parametrize("story", STORIES, ids=lambda story: story["eid"])
-async def test_each_bundled_story_gives_valid_questions_through_the_graph(embedder, models, story):
+async def test_each_bundled_story_has_valid_questions(embedder, models, story):
     articles = Cluster.model_validate(story).articles
     local = LocalReferences(embedder, models)
     builder = Builder(
@@ -178,14 +178,14 @@ async def test_each_bundled_story_gives_valid_questions_through_the_graph(embedd
     ("dunmere-spillway", "How many people were told to leave their homes?"),
     ("serrin-tram-strike", "How many trams were running?"),
 ])  # fmt: skip
-def test_what_the_bundled_stories_disagree_on_is_asked(local, eid, question):
+def test_questions_cover_the_disagreements_of_bundled_stories(local, eid, question):
     story = next(story for story in STORIES if story["eid"] == eid)
     assert question in list(local.questions(Cluster.model_validate(story).articles))[:20]
 
 
 @pytest.mark.slow
 @pytest.mark.skipif(not RECESSION.exists(), reason="the shared data are not here")
-def test_a_crawled_cluster_gives_valid_questions_with_verbatim_answers(local):
+def test_crawled_cluster_has_valid_questions_and_verbatim_answers(local):
     # 46 articles as crawled, 13 of them empty or a notice (README of the data)
     cluster = Cluster.model_validate(read_json(RECESSION)[0])
     articles, skipped = usable(cluster.articles)

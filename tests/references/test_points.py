@@ -28,7 +28,7 @@ from fairjudge.references.statements import (
     '"The bridge is safe," the mayor said at the harbour on Monday.',
     "2,300 people crossed the harbour bridge each day last year.",
 ])  # fmt: skip
-def test_a_sentence_that_names_its_subject_is_alone(text):
+def test_sentence_naming_its_subject_is_self_contained(text):
     assert is_self_contained(text)
 
 
@@ -44,7 +44,7 @@ def test_a_sentence_that_names_its_subject_is_alone(text):
     "The third document says that Mayor Ilse Brandt closed the bridge.",
     'The mayor said "the harbour bridge is safe and will be open.',
 ])  # fmt: skip
-def test_what_leans_on_other_sentences_does_not(text):
+def test_sentence_depending_on_context_is_not_self_contained(text):
     assert not is_self_contained(text)
 
 
@@ -64,7 +64,7 @@ FILL = (
 )
 
 
-def test_statements_of_different_articles_that_say_the_same_are_one_point():
+def test_equivalent_statements_of_different_articles_form_one_point():
     one, other = (
         "Mayor Ilse Brandt closed the old harbour bridge on Monday. ",
         "Mayor Brandt closed the harbour bridge on Tuesday after inspections. ",
@@ -92,11 +92,11 @@ def test_statements_of_different_articles_that_say_the_same_are_one_point():
     ("Mayor Ilse Brandt closed the old harbour bridge for 12 of 30 days.",
      "Mayor Brandt closed the harbour bridge for 19 of 30 days after inspections."),
 ])  # fmt: skip
-def test_what_differs_or_is_copied_or_denied_is_no_point(statement, other):
+def test_different_copied_or_negated_statements_form_no_point(statement, other):
     assert not [point for point in found_in(statement, other) if len(point.sources) > 1]
 
 
-def test_each_two_statements_of_a_point_say_the_same():
+def test_all_statement_pairs_of_a_point_are_equivalent():
     """b is linked with a and with c; a and c are not: the group is of two, not of three."""
     statements = [Statement(aid, aid, frozenset()) for aid in "abc"]
     links = {0: {1: 1.4}, 1: {0: 1.4, 2: 1.3}, 2: {1: 1.3}}
@@ -122,7 +122,7 @@ def point(*texts):
     )
 
 
-def test_points_are_under_what_most_of_them_speak_of_and_each_under_one_topic():
+def test_each_point_belongs_to_its_most_common_topic():
     articles = articles_of(
         "The mayor spoke about the harbour bridge, and about the tram strike.",
         "Crowds stood on the harbour bridge. The unions have called for the tram strike.",
@@ -144,12 +144,12 @@ def test_points_are_under_what_most_of_them_speak_of_and_each_under_one_topic():
     }
 
 
-def test_a_topic_of_a_single_source_is_none():
+def test_topic_of_a_single_source_is_dropped():
     articles = articles_of("Cars on the old bridge, and on the old bridge.", "On the old bridge.")
     assert group_by_topic([point("The old bridge."), point("An old bridge.")], articles) == []
 
 
-def test_numbers_that_differ_are_a_question_and_numbers_that_do_not_are_none():
+def test_differing_numbers_form_a_question():
     question = "How many people were injured?"
     models = WordModels(answers={question: ["12", "19", "Nine", "Not one"]})
     texts = (
@@ -163,7 +163,7 @@ def test_numbers_that_differ_are_a_question_and_numbers_that_do_not_are_none():
     assert count_questions(articles_of(texts[0], texts[2]), models) == {}
 
 
-async def test_a_point_is_a_group_of_answers_as_the_consolidator_returns_it():
+async def test_point_is_an_answer_group():
     texts = (
         "Mayor Ilse Brandt closed the old harbour bridge on Monday. Two old dancers lived by the "
         "bridge.",

@@ -45,19 +45,19 @@ ARTICLE = Article(aid="a", title=TITLE, content=CONTENT)
         ("...", None),
     ],
 )
-def test_what_occurs_in_the_article_takes_the_place_of_the_quote(quote, stands):
+def test_quote_is_replaced_by_the_text_in_the_article(quote, stands):
     result = QuotableArticle(ARTICLE).find(quote)
     assert (result and result.text) == stands
 
 
-def test_a_passage_says_its_position():
+def test_passage_has_its_position():
     whole = f"{TITLE}\n\n{CONTENT}"
     for quote in ("raises rates again", "the fed won't stop", "0.75 points in July"):
         result = QuotableArticle(ARTICLE).find(quote)
         assert " ".join(whole[result.start : result.end].split()) == result.text
 
 
-def test_the_part_with_fewer_edits_holds_a_quote_and_the_content_where_both_do():
+def test_quote_is_located_in_the_part_with_fewer_edits():
     article = Article(aid="a", title="0123456789 0123456789", content="0123456789 012345x789")
     assert QuotableArticle(article).find("0123456789 012345y789").start == 23  # 1 edit in each
     assert QuotableArticle(article).find("0123456789 0123456789").start == 0
@@ -65,19 +65,19 @@ def test_the_part_with_fewer_edits_holds_a_quote_and_the_content_where_both_do()
     assert QuotableArticle(same).find("the dam failed").start == 16
 
 
-def test_nine_of_ten_characters_are_enough_and_fewer_are_not():
+def test_quote_needs_90_percent_matching_characters():
     article = Article(aid="a", content="before 0123456789 0123456789 after")
     assert QuotableArticle(article).find("0123x56789 0123456y89").text == "0123456789 0123456789"
     assert QuotableArticle(article).find("0123x56789 z123456y89") is None
 
 
 @given(st.text(), st.text(), st.text())
-def test_any_text_can_be_looked_for_in_any(quote, title, content):
+def test_any_text_can_be_searched_in_any(quote, title, content):
     result = QuotableArticle(Article(aid="a", title=title, content=content)).find(quote)
     assert result is None or " ".join(result.text.split()) == result.text
 
 
-def test_time_grows_with_the_article_and_not_with_its_square():
+def test_search_time_is_linear_in_article_length():
     def seconds(n):
         text = QuotableArticle(Article(aid="a", content="word and more " * n))
         begun = time.process_time()

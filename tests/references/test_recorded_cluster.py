@@ -97,7 +97,7 @@ class Reader:
         return {"sorted": [row]}
 
 
-async def test_ten_articles_take_at_most_25_calls_and_200_000_characters(
+async def test_ten_articles_need_at_most_25_calls_and_200_000_characters(
     cluster, recorded, answers
 ):
     backend = ScriptedBackend(Reader(recorded, answers))
@@ -129,7 +129,7 @@ async def test_ten_articles_take_at_most_25_calls_and_200_000_characters(
         assert all(quote in plain for quote in quotes)
 
 
-def test_what_the_reader_quoted_occurs_in_the_articles(cluster, answers):
+def test_quotes_occur_in_the_articles(cluster, answers):
     by_title = {article.title: QuotableArticle(article) for article in cluster.articles}
     quotes = [(title, quote) for (_, title), items in answers.items() for quote in items]
     absent = [quote for title, quote in quotes if by_title[title].find(quote) is None]

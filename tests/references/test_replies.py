@@ -57,7 +57,7 @@ def test_too_many_and_too_long_questions_are_cut():
         ('- "a fault in the gate"\n- rain', ("a fault in the gate", "rain")),
     ],
 )
-def test_answers_are_read_and_none_is_a_finding(text, expected):
+def test_missing_answer_is_a_valid_result(text, expected):
     assert read_answers(text) == expected
 
 
@@ -72,11 +72,11 @@ def test_answers_are_read_and_none_is_a_finding(text, expected):
         "<think>The article says it was a fault.",
     ],
 )
-def test_answers_that_cannot_be_read_are_unscored_and_not_none(text):
+def test_unreadable_answers_are_unscored_not_missing(text):
     assert isinstance(read_answers(text), Unscored)
 
 
-def test_half_an_answer_is_none():
+def test_truncated_answer_is_discarded():
     for text in (
         "- a fault in the gate\n- the heavy ra",
         '{"answers": ["a fault in the gate", "th',
@@ -108,11 +108,11 @@ def test_groups_are_a_partition_sorted_by_size():
         "1\n2",
     ],
 )
-def test_groups_that_are_no_partition_are_unscored(text):
+def test_groups_that_do_not_partition_are_unscored(text):
     assert isinstance(read_groups(text, n=2), Unscored)
 
 
-def test_findings_are_read():
+def test_filter_verdicts_are_read():
     records = read_check('{"invalid": [2], "diverse": true}', n=2)
     assert records == FilterResult(invalid=frozenset({1}), diverse=True)
 
@@ -131,12 +131,12 @@ def test_findings_are_read():
         '{"invalid": "12", "diverse": true}',
     ],
 )
-def test_findings_outside_what_was_offered_are_unscored(text):
+def test_filter_verdicts_outside_the_options_are_unscored(text):
     assert isinstance(read_check(text, n=2), Unscored)
 
 
 @given(st.text())
-def test_no_reply_crashes_a_reader(text):
+def test_no_reply_crashes_the_parser(text):
     for result in (
         read_questions(text, limit=3, max_words=14),
         read_answers(text),

@@ -44,7 +44,7 @@ def article(aid, n_words=10):
         (question_answers("q"), 3, "answered by 0 of 3 sources"),
     ],
 )
-def test_validity_wants_thirty_percent_of_sources_and_two_groups(question, n_sources, why):
+def test_validity_requires_30_percent_of_sources_and_two_groups(question, n_sources, why):
     result = invalid_reason(question, n_sources=n_sources, validity=Validity())
     assert result is None if why is None else why in str(result)
 
@@ -56,7 +56,7 @@ def test_one_article_answering_twice_counts_as_one_source():
     )
 
 
-def test_consensus_filter_refuses_a_group_of_more_than_half():
+def test_consensus_filter_rejects_a_majority_group():
     validity = Validity(max_largest_share=0.5)
     assert invalid_reason(question_answers("q", "ab", "cd"), n_sources=4, validity=validity) is None
     assert "3 of 4 answers" in str(
@@ -95,7 +95,7 @@ def quoted(question, *quotes):
     return QuestionAnswers.model_validate({"question": question, "answer_groups": [group]})
 
 
-def test_a_question_whose_paragraphs_another_one_has_goes():
+def test_question_with_paragraphs_of_another_is_dropped():
     articles = [
         Article(aid=aid, content=f"{aid} one red fox\n\n{aid} two old dogs\n \n{aid} three cats")
         for aid in "abcde"
@@ -114,13 +114,13 @@ def test_a_question_whose_paragraphs_another_one_has_goes():
     assert drop_same_sources([few, many], articles, max_contained=0.81) == ([few, many], [])
 
 
-def test_containment_is_of_the_question_with_fewer_answers():
+def test_containment_is_relative_to_the_question_with_fewer_answers():
     small, large = frozenset({("a", 0)}), frozenset({("a", 0), ("b", 0)})
     assert (containment(small, large), containment(large, small)) == (1.0, 0.5)
     assert containment(frozenset(), large) == 0.0
 
 
-def test_down_selection_keeps_the_busiest_articles_in_cluster_order():
+def test_down_selection_keeps_articles_with_most_answers_in_cluster_order():
     articles = [article(aid) for aid in "abcd"]
     questions = [
         question_answers("q1", "bd", "c"),
@@ -147,7 +147,7 @@ def test_near_duplicate_questions_are_merged_into_the_first():
     assert drop_near_duplicates(questions) == (questions[0], questions[2])
 
 
-def test_questions_that_ask_for_different_things_are_no_duplicates():
+def test_different_questions_are_not_duplicates():
     questions = ("Who?", "Why?", "When did the dam fail?", "Why did the dam fail?", "How?")
     assert drop_near_duplicates(questions) == questions
     questions = ("Who told the mayor?", "Whom had the mayor told?", "Which dam?", "Whose dam?")
@@ -158,6 +158,6 @@ def test_questions_that_ask_for_different_things_are_no_duplicates():
     assert drop_near_duplicates(questions) == questions[:1]
 
 
-def test_positions_count_through_all_groups_and_empty_groups_vanish():
+def test_positions_are_consecutive_across_groups_and_empty_groups_are_dropped():
     question = drop_positions(question_answers("q", "ab", "c", "d"), [1, 2])
     assert [[a.aid for a in group] for group in question.answer_groups] == [["a"], ["d"]]

@@ -27,7 +27,7 @@ QUALITY = (Heading("Quality, by gpt-4o"), table("Bias"), DEEP)
 COVERAGE = (Heading("Coverage, by gpt-4o"), table("Bias"))
 
 
-def test_an_id_has_the_kind_the_place_and_the_title():
+def test_id_has_kind_section_and_title():
     assert list(anchors([section(*QUALITY, *COVERAGE)])) == [
         "table-trust-quality-by-gpt-4o-bias",
         "figure-trust-quality-by-gpt-4o-détails-漢字-systems-bias",
@@ -36,11 +36,11 @@ def test_an_id_has_the_kind_the_place_and_the_title():
     ]
 
 
-def test_another_part_before_it_does_not_change_an_id():
+def test_earlier_section_does_not_change_ids():
     assert set(anchors([section(*COVERAGE)])) < set(anchors([section(*QUALITY, *COVERAGE)]))
 
 
-def test_those_alike_are_numbered_past_a_title_that_has_the_number():
+def test_equal_titles_get_numbers_not_in_use():
     tables = [table(title) for title in ("Bias", "Bias 2", "Bias", "!")]
     assert list(anchors([section(*tables)])) == [
         "table-trust-bias",
@@ -50,7 +50,7 @@ def test_those_alike_are_numbered_past_a_title_that_has_the_number():
     ]
 
 
-def test_every_figure_and_table_of_a_report_has_its_own_link(report_file):
+def test_every_plot_and_table_has_a_unique_link(report_file):
     html = report_file.read_text("utf-8")
     ids = re.findall(r' id="((?:figure|table)-[^"]+)"', html)
     assert len(ids) == html.count("<figure") + html.count('<table class="sortable"') > 10
@@ -59,7 +59,7 @@ def test_every_figure_and_table_of_a_report_has_its_own_link(report_file):
 
 
 @pytest.mark.browser
-def test_a_link_unfolds_what_it_names(open_page, tmp_path):
+def test_link_opens_its_collapsed_section(open_page, tmp_path):
     path = tmp_path / "page.html"
     path.write_text(page_html([section(*COVERAGE, *QUALITY)], title="Links"), "utf-8")
     page = open_page(path.as_uri())

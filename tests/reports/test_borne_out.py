@@ -45,7 +45,7 @@ def by_length(*, follows_people: float) -> dict:
     return analysis_json(analysis, signature={}, list_all=False)
 
 
-def test_a_judge_by_length_gets_no_plain_yes_to_rank_systems():
+def test_length_based_judge_gets_no_unqualified_yes_for_ranking():
     (group,) = by_length(follows_people=0.0)["groups"]
     ranks, *_ = group["decisions"]
     assert ranks["figure"]["low"] >= 0.5  # which alone would be a yes
@@ -60,7 +60,7 @@ def test_a_judge_by_length_gets_no_plain_yes_to_rank_systems():
     assert ranks["reason"] in printed(decisions_tables([group]))
 
 
-def test_people_and_judge_stand_side_by_side_with_their_ranks():
+def test_human_and_judge_ranks_are_shown_side_by_side():
     report = study()
     (table,) = mean_tables(report)
     means = {row["system"]: row for row in report["groups"][0]["ppi"] if row["kind"] == "mean"}
@@ -71,7 +71,7 @@ def test_people_and_judge_stand_side_by_side_with_their_ranks():
     assert [int(row[5]) for row in table.rows] == [1 + judge.index(name) for name in people]
 
 
-def test_few_systems_in_one_order_have_no_interval_and_many_have():
+def test_few_systems_in_equal_order_have_no_interval():
     rng = np.random.default_rng(0)
 
     def tau(n_systems: int) -> Estimate:
@@ -110,7 +110,7 @@ def test_the_reason_for_no_interval_is_printed():
         ("no", False, "not passed (beats"),
     ],
 )
-def test_the_annotator_test_says_what_its_decision_says(answer, passes, outcome):
+def test_annotator_test_text_matches_its_decision(answer, passes, outcome):
     group = {
         "replaceability": {"winning_rate": float(passes), "advantage_probability": 0.5,
                            "epsilon": 0.2, "passes": passes},
@@ -155,7 +155,7 @@ def test_bias_names_only_groups_whose_interval_excludes_0():
         ("binary", [0] * 12, True),
     ],
 )
-def test_one_score_for_all_items_is_no_tie_for_first_place(protocol, values, constant):
+def test_constant_scores_are_not_reported_as_tie(protocol, values, constant):
     rows = [
         Judgement.model_validate(
             {"eid": f"d{n // 3}", "system": "abc"[n % 3], "aspect": "x", "judge": "j",
@@ -171,7 +171,7 @@ def test_one_score_for_all_items_is_no_tie_for_first_place(protocol, values, con
     assert ("first place" in text or "highest mean" in text) != constant
 
 
-def test_an_order_is_the_judges_where_its_decisions_stand_beside_it():
+def test_system_order_is_attributed_to_the_judge():
     rng = random.Random(0)
     rows = [
         Judgement.model_validate(

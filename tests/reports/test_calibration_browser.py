@@ -18,7 +18,7 @@ def page_file(tmp_path_factory):
     return path
 
 
-def test_the_detail_of_each_judge_is_folded(open_page, tmp_path):
+def test_details_of_each_judge_are_collapsed(open_page, tmp_path):
     report = study("one")
     report["groups"] += study("other", noise=1.5)["groups"]
     (tmp_path / "page.html").write_text(calibration_page(report), "utf-8")
@@ -38,7 +38,7 @@ def test_the_detail_of_each_judge_is_folded(open_page, tmp_path):
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("viewport", [DESKTOP, PHONE], ids=["desktop", "phone"])
-def test_no_serious_fault_and_no_overflow(open_page, page_file, scheme, viewport):
+def test_no_serious_accessibility_violation_and_no_overflow(open_page, page_file, scheme, viewport):
     page = open_page(page_file.as_uri(), viewport=viewport, color_scheme=scheme)
     unfold(page)
     assert serious_faults(page) == []
@@ -57,7 +57,7 @@ def test_text_in_plots_is_large_enough_on_a_phone(open_page, page_file):
     assert min(heights) >= 11
 
 
-def test_tables_sort_and_script_in_names_stays_text(open_page, page_file):
+def test_tables_sort_and_scripts_in_names_are_escaped(open_page, page_file):
     page = open_page(page_file.as_uri())
     unfold(page)
     errors = page.locator("table.sortable", has_text="error minus rest").first

@@ -54,7 +54,7 @@ def page(report):
     return calibration_page(report)
 
 
-def test_nothing_is_loaded_from_elsewhere(page):
+def test_page_loads_no_external_resources(page):
     parser = parse(page)
     assert not {"img", "link", "iframe", "object", "image"} & set(parser.tags)
     policy = next(value for _, name, value in parser.attributes if name == "content")
@@ -76,7 +76,7 @@ def test_names_from_files_are_escaped_and_still_shown(page):
     assert "<b>s2</b>" in parser.cells
 
 
-def test_every_plotted_number_stands_in_a_table(report, page):
+def test_every_plotted_number_is_in_a_table(report, page):
     cells = parse(page).cells
     (group,) = report["groups"]
     for source in (group["agreement"], group["human"], *group["baselines"].values()):
@@ -97,7 +97,7 @@ def test_every_plotted_number_stands_in_a_table(report, page):
         assert f"{gap['value']:.2f} [{gap['low']:.2f}, {gap['high']:.2f}]" in cells
 
 
-def test_plots_are_named_and_boxes_can_be_reached_by_keyboard(page):
+def test_plots_are_labelled_and_boxes_are_keyboard_accessible(page):
     pytest.importorskip("matplotlib", reason="needs the extra [plots]")
     parser = parse(page)
     labels = [
@@ -116,7 +116,7 @@ def test_plots_are_named_and_boxes_can_be_reached_by_keyboard(page):
     assert len(ids) == len(set(ids))
 
 
-def test_judge_and_people_differ_in_shape_and_curves_in_dashes(page):
+def test_judge_and_human_marks_differ_in_shape_and_curves_in_dashes(page):
     pytest.importorskip("matplotlib", reason="needs the extra [plots]")
     forest = page[page.index("<svg") : page.index("</svg>")]
     judge, people = (
@@ -129,7 +129,7 @@ def test_judge_and_people_differ_in_shape_and_curves_in_dashes(page):
     assert planning.count("stroke-dasharray") == 2
 
 
-def test_a_judge_without_correlation_may_be_used_for_nothing():
+def test_uncorrelated_judge_is_approved_for_nothing():
     (blind,) = study(noise=60.0)["groups"]
     assert "score single summaries: no; replace an annotator: no" in verdict(blind)
     (constant,) = study(constant=True)["groups"]
@@ -146,7 +146,7 @@ def test_a_judge_without_correlation_may_be_used_for_nothing():
     assert table.rows[0][2].endswith("needed: 5 systems or more")
 
 
-def test_a_file_of_an_earlier_version_has_no_decision(report):
+def test_file_of_an_earlier_version_has_no_decision(report):
     old = {name: value for name, value in report["groups"][0].items() if name != "decisions"}
     assert verdict(old).startswith("No decision: this file is of an earlier version")
     assert "run &#39;fairjudge calibrate&#39; again" in calibration_page(
@@ -177,11 +177,11 @@ def test_a_file_of_an_earlier_version_has_no_decision(report):
         ),
     ],
 )
-def test_what_an_item_costs_is_said_where_it_is_known(cost, text):
+def test_cost_per_item_is_shown_if_known(cost, text):
     assert cost_in_words({"cost": cost}) == text
 
 
-def test_degenerate_studies_make_a_page():
+def test_degenerate_studies_render():
     assert "undefined" in read_text(calibration_page(study(constant=True)))
     alone = calibration_page(study(systems=("only",)))
     assert "undefined" in read_text(alone)
@@ -189,7 +189,7 @@ def test_degenerate_studies_make_a_page():
     assert "nan" not in re.sub(r"<[^>]*>", "", alone).split()
 
 
-def test_an_audit_of_position_is_shown_with_its_judge():
+def test_position_audit_is_shown_with_its_judge():
     report = study("j")
     figures = {"first": 6.7, "second": 25.2, "consistency": 64.4}
     audit = {
@@ -215,7 +215,7 @@ def read_text(page):
     return re.sub(r"<[^>]*>", " ", page)
 
 
-def test_judges_without_labelled_items_are_named_under_the_tables_of_the_others():
+def test_judges_without_labelled_items_are_named_below_the_tables():
     (good,) = study(noise=0.1)["groups"]
     idle = {**good, "aspect": "fluency", "n_items": 0}
     (table,) = decisions_tables([idle, good])

@@ -55,7 +55,7 @@ def of_terminal() -> str:
     return " ".join(_leaderboard(outcome, leaderboard(ROWS, unit="summary")).notes)
 
 
-def test_each_caveat_of_the_terminal_is_on_the_page_and_in_tables():
+def test_each_terminal_caveat_is_on_the_page_and_in_tables():
     boards = leaderboards(ROWS, n_resamples=50)
     page = " ".join(str(part) for part in leaderboard_parts(boards))
     table = " ".join(combined_table(boards).notes)
@@ -69,11 +69,11 @@ def test_each_caveat_of_the_terminal_is_on_the_page_and_in_tables():
         assert caveat in table
 
 
-def test_nothing_is_said_where_all_are_ranked():
+def test_no_caveat_if_all_are_ranked():
     assert unranked_note(system_scores(ROWS[:2], scale_range=(1.0, 5.0))) is None
 
 
-def test_a_weak_judge_is_said_to_do_what_was_measured_of_the_aspect():
+def test_caveat_of_weak_judge_states_the_measured_agreement():
     """The figures are those of the record that ships with the weights."""
     measured = read_json(FOLDER / RECORD)["measured"]
     accuracy = measured["coverage"]["realsumm"]["balanced accuracy"]["value"]

@@ -80,8 +80,8 @@ WITHOUT_FIGURES = {
     "audit order --of groups",  # of which the stub's replies have no share
 }
 TESTED_APART = {
-    "align": "test_what_align_says_stands_in_its_tables",
-    "build": "test_what_a_build_counts_adds_up_over_its_tables",
+    "align": "test_numbers_in_align_sentences_are_in_its_tables",
+    "build": "test_build_counts_add_up_over_its_tables",
 }
 
 
@@ -135,7 +135,7 @@ def broken_figures(tables: Iterable[TextTable], width: int) -> Iterator[str]:
 
 
 @pytest.mark.parametrize("name", COMMANDS)
-def test_what_is_said_stands_in_the_tables(inputs, model, monkeypatch, name):
+def test_numbers_in_sentences_are_in_the_tables(inputs, model, monkeypatch, name):
     monkeypatch.chdir(inputs)
     kind = name.removesuffix(" --of groups")
     findings, tables = findings_and_tables(kind, COMMANDS[name].format(model=model))
@@ -149,7 +149,7 @@ def test_what_is_said_stands_in_the_tables(inputs, model, monkeypatch, name):
 
 @pytest.mark.parametrize("pairs", [False, True])
 @pytest.mark.parametrize("sees", [EXAMPLES, None])
-def test_what_align_says_stands_in_its_tables(tmp_path, monkeypatch, stub, sees, pairs):
+def test_numbers_in_align_sentences_are_in_its_tables(tmp_path, monkeypatch, stub, sees, pairs):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("OPENAI_API_KEY", "none")
     (write_pairs if pairs else write_data)()
@@ -167,7 +167,7 @@ def test_what_align_says_stands_in_its_tables(tmp_path, monkeypatch, stub, sees,
     assert len(without_figure(changes, tables)) == len(changes)
 
 
-def test_what_a_build_counts_adds_up_over_its_tables(tmp_path, monkeypatch, stub):
+def test_build_counts_add_up_over_its_tables(tmp_path, monkeypatch, stub):
     from fairjudge.cli._main import app
 
     monkeypatch.chdir(tmp_path)
@@ -193,7 +193,7 @@ def commands(app: typer.Typer) -> Iterator[tuple[str, set[str]]]:
     yield from walk(typer.main.get_command(app), ())
 
 
-def test_every_command_that_says_something_is_checked():
+def test_every_command_with_sentences_is_checked():
     """The others have no sentences: of their JSON no rule says anything."""
     from fairjudge.cli._main import app
 
@@ -205,7 +205,7 @@ def test_every_command_that_says_something_is_checked():
     assert checked == with_findings
 
 
-def test_every_command_that_draws_saves_its_figures():
+def test_every_command_with_plots_saves_them():
     from fairjudge.cli._main import app
 
     kinds = {name.removesuffix(" --of groups") for name in COMMANDS}
@@ -214,7 +214,7 @@ def test_every_command_that_draws_saves_its_figures():
     assert saving | {"calibrate"} == (kinds - WITHOUT_FIGURES) | {"report"}
 
 
-def test_the_checker_finds_a_figure_that_no_table_has():
+def test_checker_finds_a_number_missing_from_tables():
     table = TextTable(title="Means of c7", columns=columns("system"), rows=(("a", "4.49 of 12"),))
     texts = [
         "a has 4.49, about 4, of 12.",

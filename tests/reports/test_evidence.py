@@ -50,7 +50,7 @@ def page(tmp_path: Path) -> Path:
     return tmp_path / "page.html"
 
 
-def test_who_is_covered_in_other_words_is_not_said_to_be_left_out(page):
+def test_paraphrased_outlets_are_not_reported_as_omitted(page):
     """outlet2 says what outlet1 says, and that is covered: it is in the weaker class."""
     html = page.read_text("utf-8")
     assert "alpha leaves out 4 of 6 groups of answers" in html
@@ -63,7 +63,7 @@ def test_who_is_covered_in_other_words_is_not_said_to_be_left_out(page):
     assert html.count('"how":"left out"') == 4
 
 
-def test_the_terminal_counts_groups_too(page, capsys):
+def test_terminal_also_counts_groups(page, capsys):
     folder = page.parent
     run("audit", "covered", folder / "judgements.jsonl", "--references",
         folder / "references.jsonl", "--json", folder / "found.json")  # fmt: skip
@@ -72,7 +72,7 @@ def test_the_terminal_counts_groups_too(page, capsys):
 
 
 @pytest.mark.browser
-def test_a_checklist_shows_groups_by_verdict_and_marks_the_quote(page, open_page):
+def test_checklist_shows_groups_by_verdict_and_highlights_quote(page, open_page):
     opened = open_page(page.as_uri())
     assert "is not known" not in opened.locator("#coverage").inner_text()
     opened.locator("#explorer .open").first.click()
@@ -91,7 +91,7 @@ def test_a_checklist_shows_groups_by_verdict_and_marks_the_quote(page, open_page
 
 
 @pytest.mark.browser
-def test_each_group_of_answers_has_its_verdict_from_the_checklist(page, open_page):
+def test_each_answer_group_has_its_checklist_verdict(page, open_page):
     opened = open_page(page.as_uri())
     verdicts = opened.locator("#questions .verdict").all_inner_texts()
     assert [re.sub(r"^\W+", "", verdict) for verdict in verdicts] == [

@@ -152,7 +152,7 @@ def boxes_of_texts(axes, renderer):
 @pytest.mark.parametrize(
     "one", list(every_figure()), ids=lambda figure: figure.name.partition(": ")[0]
 )
-def test_labels_stand_clear_of_one_another_and_within_the_figure(one):
+def test_labels_do_not_overlap_and_stay_inside_the_figure(one):
     pytest.importorskip("matplotlib", reason="needs the extra [plots]")
     axes, renderer = draw(one)
     boxes = boxes_of_texts(axes, renderer)
@@ -175,7 +175,7 @@ def test_labels_stand_clear_of_one_another_and_within_the_figure(one):
 @pytest.mark.parametrize(
     "one", list(every_figure()), ids=lambda figure: figure.name.partition(": ")[0]
 )
-def test_no_bar_mark_or_interval_leaves_the_axes(one):
+def test_bars_marks_and_intervals_stay_inside_the_axes(one):
     pytest.importorskip("matplotlib", reason="needs the extra [plots]")
     axes, _ = draw(one)
     (left, right), (bottom, top) = sorted(axes.get_xlim()), sorted(axes.get_ylim())
@@ -189,7 +189,7 @@ def test_no_bar_mark_or_interval_leaves_the_axes(one):
         assert np.all((bottom - 1e-9 <= y) & (y <= top + 1e-9))
 
 
-def test_pages_can_hold_every_figure():
+def test_every_figure_can_be_embedded_in_a_page():
     pytest.importorskip("matplotlib", reason="needs the extra [plots]")
     for item in every_figure():
         element = to_svg(item)
@@ -199,7 +199,7 @@ def test_pages_can_hold_every_figure():
         assert to_svg(item) == element
 
 
-def test_wins_count_ties_half_and_both_ways():
+def test_win_matrix_counts_ties_half_and_both_directions():
     group = {
         "systems": [{"system": "x"}, {"system": "y"}, {"system": "z"}],
         "pairs": [{"system_a": "x", "system_b": "y", "wins": 6, "ties": 1, "losses": 3}],
@@ -210,14 +210,14 @@ def test_wins_count_ties_half_and_both_ways():
     assert cells[0][0] is cells[0][2] is cells[2][1] is None
 
 
-def test_a_confusion_matrix_shares_rows():
+def test_confusion_matrix_is_normalised_by_row():
     cells = confusion_plot(calibrated(), "t").figure.cells
     assert [cell.text for cell in cells[1]] == ["1", "20", "4"]
     assert [cell.note for cell in cells[1]] == ["4 %", "80 %", "16 %"]
     assert cells[0][2].note == ""
 
 
-def test_distributions_need_one_scale_and_add_up():
+def test_distributions_need_one_scale_and_sum_to_one():
     figure = ratings_plot(calibrated(), "t").figure
     assert [bars.name for bars in figure.series] == ["judge", "humans"]
     assert [sum(bars.percent) for bars in figure.series] == [pytest.approx(100)] * 2
@@ -226,7 +226,7 @@ def test_distributions_need_one_scale_and_add_up():
     assert ratings_plot(other, "t").figure.empty
 
 
-def test_values_of_pairs_and_of_yes_or_no_are_words():
+def test_pairwise_and_binary_values_are_shown_as_words():
     counts = [[1, 0, 0], [0, 1, 0], [0, 0, 1]]
     levels = [-1.0, 0.0, 1.0]
     pairs = calibrated(
@@ -238,7 +238,7 @@ def test_values_of_pairs_and_of_yes_or_no_are_words():
     assert confusion_plot(binary, "t").figure.rows == ["no", "yes"]
 
 
-def test_the_text_alternative_holds_every_number():
+def test_text_alternative_contains_every_number():
     name = wins_plot(ranking(3), "x").figure.name
     assert name.startswith("Wins, x: ")
     assert name.count("65 %") == 3
@@ -261,7 +261,7 @@ def test_levels_follow_the_scale(scale, values, levels):
 
 
 @pytest.mark.parametrize("wishes", [[0.5] * 6, [0, 0, 0, 1], [0.9, 0.95, 1.0], [0.1, 0.8], [1.0]])
-def test_names_are_spread_in_order(wishes):
+def test_names_are_spaced_in_order(wishes):
     places = spread(wishes, 0.15)
     assert all(b - a >= 0.15 - 1e-9 for a, b in itertools.pairwise(places))
     assert places[0] >= -1e-9
@@ -304,7 +304,7 @@ def when_dark(colour):
 
 
 @pytest.mark.parametrize("scheme", [lambda colour: colour[:3], when_dark], ids=["light", "dark"])
-def test_letters_on_cells_of_every_share_are_legible(scheme):
+def test_text_on_cells_of_every_share_is_legible(scheme):
     colors = pytest.importorskip("matplotlib.colors", reason="needs the extra [plots]")
     shares = [*np.linspace(0, 1, 21), None]
     cells = [[Cell(text="1", share=share, note="n 2") for share in shares], [None] * len(shares)]
@@ -324,7 +324,7 @@ def test_letters_on_cells_of_every_share_are_legible(scheme):
     assert row == sorted(row, reverse=True)  # a higher share is darker
 
 
-def test_means_are_ranked_with_what_their_differences_leave_open():
+def test_means_are_shown_with_possible_ranks():
     rng = np.random.default_rng(0)
     rows = [
         Judgement(eid=f"d{n}", system=system, aspect="coverage", protocol="likert", judge="j",

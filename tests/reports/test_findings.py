@@ -110,11 +110,11 @@ def test_each_rule_has_its_sentence(changed, sentence):
     assert sentence in board_findings(replace(BOARD, **changed))
 
 
-def test_nothing_judged_says_nothing():
+def test_no_judgements_give_no_findings():
     assert board_findings(replace(BOARD, n_items=0)) == ()
 
 
-def test_who_may_share_the_first_rank_is_a_rival():
+def test_systems_that_may_share_first_rank_are_rivals():
     ranges = {"a": (1, 2), "b": (1, 2), "c": (3, 3)}
     assert rank_rivals(ranges, ["a", "b", "c"]) == ["b"]
     assert rank_rivals({}, ["a", "b"]) is None
@@ -130,7 +130,7 @@ def rated(system: str, n_clusters: int, value: float) -> list[Judgement]:
     ]  # fmt: skip
 
 
-def test_the_page_says_who_is_significantly_behind():
+def test_page_names_significantly_worse_systems():
     rows = [*rated("good", 10, 4.0), *rated("bad", 10, 2.0), *rated("few", 3, 4.5)]
     (board,) = leaderboards(rows)
     result = to_board(board)

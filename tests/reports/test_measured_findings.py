@@ -25,7 +25,7 @@ def of(kind, **group):
         (figure(9.0, 9.0, 9.0, p_value=0.5), "shows no significant position bias"),
     ],
 )
-def test_a_place_is_preferred_where_the_interval_says_so(difference, phrase):
+def test_position_preference_follows_the_interval(difference, phrase):
     (text, *sentences) = of(
         "audit position",
         first_minus_second=difference,
@@ -37,20 +37,20 @@ def test_a_place_is_preferred_where_the_interval_says_so(difference, phrase):
     assert not sentences
 
 
-def test_a_place_that_nothing_tells_of_is_not_called_unpreferred():
+def test_unmeasured_position_is_not_called_unbiased():
     none = figure(None, None, None, why="no values")
     text = of("audit position", first_minus_second=none, consistency=none, n_pairs=0)
     assert text == ("j in coverage: position bias not estimated: no values.",)
 
 
-def test_groups_that_no_summary_names_are_not_called_named_alike():
+def test_unmentioned_groups_are_not_called_equally_mentioned():
     none = figure(None, None, None, why="no identifier of any group")
     system = {"by_group": {"female": {"difference": none}}}
     text = make_findings("bias words", {"systems": {"s": system}, "reference": "source"})
     assert text == ("Inclusion of groups not estimated: no system has a value.",)
 
 
-def test_an_unsteady_judge_is_to_be_asked_both_ways():
+def test_inconsistent_judge_should_be_asked_in_both_orders():
     *_, last = of(
         "audit position",
         first_minus_second=figure(0.0, -1.0, 1.0),
@@ -68,7 +68,7 @@ def test_an_unsteady_judge_is_to_be_asked_both_ways():
         (-2.0, 2.0, "shows no significant preference", 1),
     ],
 )
-def test_longer_versions(low, high, phrase, n):
+def test_preference_for_longer_versions_is_reported(low, high, phrase, n):
     result = of(
         "audit verbosity",
         probe="filler",
@@ -91,7 +91,7 @@ def test_length_effects_are_named_by_their_side():
     assert text == "j in coverage: effect of length not estimated: all are as long."
 
 
-def test_what_was_not_read_is_counted_and_much_of_it_is_to_be_looked_at():
+def test_unreadable_replies_are_counted_and_many_give_a_warning():
     by_name = {"protocol": "likert", "unscored": {"refused": 6}}
     few = of("audit parse", n_unscored=5, n_judgements=100, **by_name)
     assert few == ("j in coverage, likert: 5 of 100 judgements (5 %) without a score: 6 refused.",)
@@ -101,7 +101,7 @@ def test_what_was_not_read_is_counted_and_much_of_it_is_to_be_looked_at():
     assert none == ("j in coverage, likert: every one of 1 judgement has a score.",)
 
 
-def test_the_systems_that_leave_out_most_and_fewest_are_named():
+def test_systems_with_most_and_fewest_omissions_are_named():
     def group(system, *values):
         voices = [{"name": "post.example"}]
         figures = [{"value": value, "voices": voices} for value in values]
@@ -118,7 +118,7 @@ def test_the_systems_that_leave_out_most_and_fewest_are_named():
     )
 
 
-def test_broken_checks_are_named():
+def test_failed_checks_are_named():
     def check(name, n_kept):
         return {"name": name, "kept": figure(n_kept, None, None)}
 
@@ -150,7 +150,7 @@ def test_broken_checks_are_named():
         ),
     ],
 )
-def test_a_check_has_passed_only_where_something_can_be_told(verdicts, outcome):
+def test_check_passes_only_with_enough_evidence(verdicts, outcome):
     groups = [
         {"aspect": aspect, "protocol": "likert", "unit": "", "verdict": verdict, "n_labelled": 9,
          "n_without_after": 0, "n_without_before": 0, "n_absent_after": 0, "reason": "",
@@ -174,7 +174,7 @@ def ranked(*best_ranks, n_level=1, separated=False, effect=(0.0, -1.0, 1.0), n_d
     )  # fmt: skip
 
 
-def test_the_first_rank_is_claimed_where_no_other_may_have_it():
+def test_first_rank_is_claimed_only_without_rivals():
     assert ranked(1, 2, 2) == (
         "a ranks first for j in coverage; no other system may rank first (95 %).",
     )
@@ -201,7 +201,7 @@ def fair(measure, p_value=0.01, n=6, difference=0.1, excluded=()):
 
 
 @pytest.mark.parametrize("measure", ["coverage", "proportional"])
-def test_values_are_over_or_under_represented_beyond_chance_alone(measure):
+def test_over_and_under_representation_must_be_significant(measure):
     assert fair(measure)[0] == (
         "party, significantly (p < 0.05): left over-represented by a, b, c and 2 more."
     )
@@ -221,7 +221,7 @@ def test_values_are_over_or_under_represented_beyond_chance_alone(measure):
     )
 
 
-def test_findings_come_first_in_the_json_and_nowhere_without_a_rule():
+def test_findings_come_first_in_json_and_need_a_rule():
     report = {"groups": []}
     assert with_findings("audit position", report) == {"schema": SCHEMA, **report}
     assert make_findings("plan", {"calls": 3}) == ()
@@ -240,7 +240,7 @@ def changed(n=6, **differences):
     return make_findings("fairness compare", report)
 
 
-def test_a_system_is_fairer_than_the_baseline_beyond_chance_alone():
+def test_fairer_than_baseline_must_be_significant():
     first, last = changed(a=(-0.1, 0.01), b=(0.1, 0.049), c=(0.2, 0.05), d=(None, None))
     assert first == (
         "Significantly, against base, fairer: a in Equal Coverage; less fair: b in Equal Coverage."
@@ -282,7 +282,7 @@ def test_scorers_agree_where_the_correlation_is_significant():
     )
 
 
-def test_a_judge_or_jury_that_is_significantly_worse_is_said_to_be():
+def test_significantly_worse_judge_or_jury_is_reported():
     row = {"judge": "j", "unit": "", "behind": None, "mark": None, "n_requests": None}
     rows = [
         row | {"protocol": "likert", "kendall": figure(-0.4, -0.6, -0.1, p_value=0.01)},
@@ -310,7 +310,7 @@ def test_a_judge_or_jury_that_is_significantly_worse_is_said_to_be():
     assert "has a significantly lower error than" in jury(figure(0.1, 0.05, 0.2))
 
 
-def test_bias_is_not_tested_on_a_handful_of_originals():
+def test_bias_is_not_tested_on_few_originals():
     def words(p_holm, **more):
         difference = figure(0.4, None, None, p_holm=p_holm)
         system = {"by_group": {"female": {"difference": difference}}}
@@ -335,7 +335,7 @@ def test_bias_is_not_tested_on_a_handful_of_originals():
     assert "can be predicted significantly" in told(low=0.1, high=0.9)[0]
 
 
-def test_a_system_that_names_one_group_alone_is_said_to():
+def test_system_mentioning_only_one_group_is_reported():
     def entities(low, high, female=0.0, male=0.97, why="odds of 0"):
         exact = {"low": low, "high": high, "p_value": 1e-9, "p_holm": 1e-9}
         system = {
@@ -369,7 +369,7 @@ def test_the_best_chunk_size_is_named(best, size):
     assert make_findings("fairness chunk-size", {"best": None, "identified": []}) == ()
 
 
-def test_an_oracle_says_what_a_scorer_does_not_see():
+def test_oracle_reports_what_a_scorer_misses():
     measures = {
         "bur": {"difference": figure(30.0, 20.0, 40.0, p_holm=0.001)},
         "uer": {"difference": figure(3.0, -1.0, 7.0, p_holm=0.05)},
@@ -388,7 +388,7 @@ def test_an_oracle_says_what_a_scorer_does_not_see():
     )
 
 
-def test_a_cascade_says_what_it_saves_and_costs():
+def test_cascade_reports_savings_and_cost():
     report = {
         "low": 0.2,
         "high": 0.7,
@@ -421,7 +421,7 @@ def promised(**more):
     return make_findings("cascade --guarantee", report | more)
 
 
-def test_a_promise_says_what_is_kept_or_that_nothing_is():
+def test_guarantee_reports_accepted_share_or_none():
     first, second, overall = promised()
     assert "a confidence of 0.80 or more agree with humans at least 90 % of the time" in first
     assert "with 95 % certainty (200 labelled items; test: binomial)" in first

@@ -36,7 +36,7 @@ def data(**more: object) -> Data:
     return Data(folder=FOLDER, **by_name | more)  # type: ignore[arg-type]
 
 
-def test_labels_tell_the_protocol_by_which_a_judge_answers_as_people_did():
+def test_suggested_protocol_matches_the_labels():
     labels = [label("tone", 0), label("tone", 1), label("focus", 3), label("style", "tie")]
     assert label_protocols(labels) == {"tone": "binary", "focus": "likert", "style": "pairwise"}
 
@@ -51,7 +51,9 @@ def test_labels_tell_the_protocol_by_which_a_judge_answers_as_people_did():
         ({"faithfulness": "likert", "fluency": "likert"}, "faithfulness", "likert", False),
     ],
 )
-def test_what_is_labelled_is_judged_and_calibrated_with_baselines(labelled, aspect, protocol, asks):
+def test_labelled_summaries_suggest_judge_and_calibrate_with_baselines(
+    labelled, aspect, protocol, asks
+):
     judging, calibrating, *_ = commands_after_conversion(data(label_protocols=labelled))
     words = shlex.split(judging.command)
     assert words[words.index("--aspect") + 1] == aspect
@@ -65,7 +67,7 @@ def test_what_is_labelled_is_judged_and_calibrated_with_baselines(labelled, aspe
     ]
 
 
-def test_labels_on_aspects_of_ones_own_only():
+def test_labels_only_on_custom_aspects():
     purposes = {
         item.purpose: item.command
         for item in commands_after_conversion(data(label_protocols={"x": "likert"}))
@@ -104,7 +106,7 @@ def test_labels_on_coverage_need_references_first(more_kinds):
 
 
 @pytest.mark.parametrize("several", [False, True])
-def test_coverage_is_for_clusters_of_several_articles_without_references(several):
+def test_coverage_is_suggested_for_multi_article_clusters(several):
     commands = [
         str(item)
         for item in commands_after_conversion(data(labels=None, has_several_articles=several))
@@ -117,7 +119,7 @@ def test_coverage_is_for_clusters_of_several_articles_without_references(several
     assert "--aspect coverage" in only.command
 
 
-def test_a_judge_without_labels_is_sent_to_people_and_a_pair_to_preferences():
+def test_unlabelled_judgements_suggest_annotate_and_pairs_preferences():
     commands = command_after_judging(data(labels=None), Path("j.jsonl"), ["tone"], is_paired=True)
     annotating, calibrating = commands.command.split("; ")
     assert "--task preference --aspect tone" in annotating
@@ -129,7 +131,7 @@ def test_a_judge_without_labels_is_sent_to_people_and_a_pair_to_preferences():
     assert "-o 'my data/labels_focus.jsonl'" in other.command
 
 
-def test_summaries_and_references_are_judged_next():
+def test_summaries_and_references_suggest_judge():
     summarized = command_after_summaries(CLUSTERS, SUMMARIES).command
     assert f"--references {shlex.quote(str(CLUSTERS))}" in summarized
     assert "--aspect coverage" in command_after_build(FOLDER / "r.jsonl").command
@@ -148,7 +150,7 @@ def test_the_built_in_aspects_are_those_with_prompts():
     ],
 )
 @pytest.mark.parametrize("paired", [False, True])
-def test_labels_that_can_never_show_a_ranking(systems, documents, ending, paired):
+def test_labels_too_few_to_rank_are_noted(systems, documents, ending, paired):
     """By the aspect with the most of them: a second one with fewer changes nothing."""
     names = [f"s{n}" for n in range(systems)]
     sides = [{"system_a": a, "system_b": b} for a, b in pairwise(names)]

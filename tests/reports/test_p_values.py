@@ -24,21 +24,21 @@ def bootstrapped(values, n_resamples):
     # Every resample of values above 0 is above 0: p = 2 / (B + 1), however far above.
     [(600, "<= 0.003"), (199, "<= 0.010"), (9999, "< 0.001")],
 )
-def test_a_p_value_at_the_floor_of_its_resamples_is_a_bound(n_resamples, text):
+def test_p_value_at_the_resampling_floor_is_an_upper_bound(n_resamples, text):
     result = bootstrapped([4.0, 5.0, 6.0, 7.0, 8.0, 9.0], n_resamples)
     assert result.p_value == result.p_floor == pytest.approx(2 / (n_resamples + 1))
     assert p_value(figure(result)) == text
     assert "p<=" in repr(result)
 
 
-def test_one_above_the_floor_is_a_number():
+def test_p_value_above_the_floor_is_a_number():
     result = bootstrapped([-1.0, 2.0, -3.0, 4.0, -5.0, 6.0], 200)
     assert result.p_value > result.p_floor
     assert p_value(figure(result)) == f"{result.p_value:.3f}"
     assert "p=" in repr(result)
 
 
-def test_a_corrected_one_is_a_bound_where_the_test_is_at_its_floor():
+def test_corrected_p_value_is_a_bound_if_its_test_is_at_the_floor():
     """Holm of 0.01 among three tests is 0.03; a smaller first p-value would give a smaller one."""
     tests = {"value": 1.0, "p_value": 0.01, "p_floor": 0.01}
     adjusted = holm_adjusted([0.01, 0.4, 0.5])[0]
@@ -63,14 +63,14 @@ def test_exact_tests_and_files_of_earlier_versions_have_no_floor():
         (to_csv, "<= 0.010"),
     ],
 )
-def test_every_format_says_so(write, cell):
+def test_every_format_marks_bounds(write, cell):
     result = figure(bootstrapped([4.0, 5.0, 6.0, 7.0, 8.0, 9.0], 199))
     assert cell in write(
         table("t", "system: {system} | p> {gap:p}", [{"system": "a", "gap": result}])
     )
 
 
-def test_in_a_sentence():
+def test_p_value_in_a_sentence():
     assert [equals_p(p) for p in ("<= 0.010", "< 0.001", "0.200")] == [
         "p <= 0.010", "p < 0.001", "p = 0.200"
     ]  # fmt: skip

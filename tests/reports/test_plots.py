@@ -90,7 +90,7 @@ def lines(root):
     return items
 
 
-def test_a_forest_plot_puts_each_value_in_its_place(mpl):
+def test_forest_plot_places_values_correctly(mpl):
     rows = (row("alpha", 0.5), row("beta", 0.0, 0.0, 0.0, mark=CIRCLE))
     root = parsed(forest_plot(rows, name="n", x_label="share", span=(0.0, 1.0)))
     # 0 to 1 lies on 4 to 96 % of 360 pixels; rows are 38 pixels apart from 8 on, marks at .67.
@@ -103,7 +103,7 @@ def test_a_forest_plot_puts_each_value_in_its_place(mpl):
     assert ends[1] == ends[3] == pytest.approx(8 + 38 * 0.67, abs=0.1)
 
 
-def test_no_upright_line_crosses_a_text(mpl):
+def test_vertical_lines_cross_no_text(mpl):
     rows = [row("alpha", 0.5), row("beta", -0.5, -0.8, 0.3)]
     root = parsed(forest_plot(rows, name="n", x_label="a", span=(-1.0, 1.0), band=(0.1, 0.3)))
     upright = [ends for ends, _ in lines(root) if ends[0] == ends[2] and ends[1] != ends[3]]
@@ -113,14 +113,14 @@ def test_no_upright_line_crosses_a_text(mpl):
         assert not [ends for ends in upright if min(ends[1::2]) < top < max(ends[1::2])]
 
 
-def test_a_row_without_a_value_says_why_and_has_no_mark(mpl):
+def test_row_without_value_states_the_reason_and_has_no_mark(mpl):
     rows = (row("alpha", None, None, None, text="undefined"), row("beta", 0.1, None, None))
     root = parsed(forest_plot(rows, name="n", x_label="a"))
     assert list(marks(root)) == ["beta: 0.50"]
     assert "undefined" in texts(root)
 
 
-def test_a_band_has_two_borders_and_ends_with_the_plot(mpl):
+def test_band_has_two_borders_and_stays_in_the_plot(mpl):
     root = parsed(forest_plot([row()], name="n", x_label="a", span=(0.0, 1.0), band=(0.25, 2.0)))
     assert {ends[0] for ends, dashed in lines(root) if dashed} == {97.2, 345.6}
     (band,) = [node for node in root.iter("path") if node.get("fill") == "#eff0f2"]
@@ -128,7 +128,7 @@ def test_a_band_has_two_borders_and_ends_with_the_plot(mpl):
     assert (min(corners), max(corners)) == (97.2, 345.6)  # what is beyond the span ends with it
 
 
-def test_a_reliability_diagram_has_a_mark_a_bin(mpl):
+def test_reliability_diagram_has_one_mark_per_bin(mpl):
     points = [
         {"mean_score": 1, "mean_label": {"value": 2, "low": 1.5, "high": 2.5}, "n": 4},
         {"mean_score": 5, "mean_label": {"value": 9, "low": None, "high": None}, "n": 1},
@@ -142,7 +142,7 @@ def test_a_reliability_diagram_has_a_mark_a_bin(mpl):
     assert sum(dashed for _, dashed in lines(root)) == 1
 
 
-def test_curves_are_named_and_differ_in_dashes(mpl):
+def test_curves_are_labelled_and_differ_in_dashes(mpl):
     curves = (
         curve((10, 0.8), (100, 0.4), (1000, 0.2), name="with"),
         curve((10, 0.6), (1000, 0.1), name="without", mark=CIRCLE),
@@ -173,7 +173,7 @@ def test_shapes_differ_without_colour(mpl):
 HOSTILE = f"{EVIL} $x^{{$ \\frac \x1b[2J\x00\ud800 & \u4e2d\u0627"
 
 
-def test_labels_are_text_whatever_they_hold(mpl):
+def test_labels_are_escaped(mpl):
     plots = (
         forest_plot([row(HOSTILE, text="$1$")], name=HOSTILE, x_label=HOSTILE),
         curve_plot([curve((1, 1), name=HOSTILE)], name=HOSTILE, x_label=HOSTILE, y_label=HOSTILE),
@@ -185,7 +185,7 @@ def test_labels_are_text_whatever_they_hold(mpl):
     assert "$1$" in texts(parsed(plots[0]))
 
 
-def test_long_labels_are_shortened_and_whole_in_the_tooltip(mpl):
+def test_long_labels_are_shortened_with_full_tooltip(mpl):
     label = "a" * 80
     root = parsed(forest_plot([row(label)], name="n", x_label="a"))
     assert next(iter(marks(root))) == f"{label}: 0.50"
@@ -197,7 +197,7 @@ def test_long_labels_are_shortened_and_whole_in_the_tooltip(mpl):
 BIN = {"mean_score": 1, "mean_label": {"value": 2, "low": None, "high": None}, "n": 1}
 
 
-def test_an_interval_that_leaves_the_axis_ends_in_an_arrow(mpl):
+def test_interval_beyond_the_axis_ends_in_an_arrow(mpl):
     def tips(high):
         plot = forest_plot([row(high=high)], name="n", x_label="a", span=(0.0, 1.0))
         return {node.get("d") for node in parsed(plot).iter("path") if node.get("id")}
@@ -231,7 +231,7 @@ def test_degenerate_input_makes_a_plot_or_nothing(mpl):
     span=st.one_of(st.none(), st.tuples(st.floats(-5, 0), st.floats(0, 5))),
 )
 @settings(max_examples=25, deadline=None)
-def test_every_mark_lies_on_the_plot(values, span):
+def test_every_mark_is_inside_the_plot(values, span):
     pytest.importorskip("matplotlib", reason="needs the extra [plots]")
     rows = [row(f"r{place}", value, value, value) for place, value in enumerate(values)]
     result = marks(parsed(forest_plot(rows, name="n", x_label="a", span=span)))
@@ -239,7 +239,7 @@ def test_every_mark_lies_on_the_plot(values, span):
     assert all(14.4 <= x <= 345.6 for _, x, _ in result.values())
 
 
-def test_the_readers_own_style_is_neither_used_nor_changed(mpl):
+def test_user_matplotlib_style_is_neither_used_nor_changed(mpl):
     rows = [row(), row("beta", -0.5, -1.0, 0.0)]
     plain = forest_plot(rows, name="n", x_label="a")
     with mpl.rc_context({"font.size": 30, "lines.marker": "x", "axes.xmargin": 0.4}):
@@ -261,7 +261,7 @@ assert "matplotlib.pyplot" not in sys.modules
 """
 
 
-def test_like_input_gives_like_bytes_in_another_process_too(mpl):
+def test_equal_input_gives_equal_bytes_across_processes(mpl):
     svg = curve_plot([curve((10, 1), (90, 0.5))], name="n", x_label="a", y_label="u")
     again = curve_plot([curve((10, 1), (90, 0.5))], name="n", x_label="a", y_label="u")
     command = [sys.executable, "-c", _ELSEWHERE]
@@ -269,7 +269,7 @@ def test_like_input_gives_like_bytes_in_another_process_too(mpl):
     assert svg == again == elsewhere
 
 
-def test_without_matplotlib_a_page_has_its_tables_and_says_what_is_missing(monkeypatch):
+def test_page_without_matplotlib_has_tables_and_names_the_extra(monkeypatch):
     for name in [module for module in sys.modules if module.partition(".")[0] == "matplotlib"]:
         monkeypatch.delitem(sys.modules, name)
     monkeypatch.setitem(sys.modules, "matplotlib", None)  # every import of it fails
@@ -291,11 +291,11 @@ def test_without_matplotlib_a_page_has_its_tables_and_says_what_is_missing(monke
         ("", ""),
     ],
 )
-def test_wide_letters_leave_room_for_the_figures_beside_them(label, shortened):
+def test_wide_labels_leave_room_for_numbers(label, shortened):
     assert shorten_label(label, 20) == shortened
 
 
-def test_labels_that_begin_alike_are_cut_in_the_middle():
+def test_labels_with_common_prefix_are_shortened_in_the_middle():
     judges = ["gpt-3.5, scale likert-1-5@ee6b", "gpt-3.5, scale options-A-B@f39e", "claude-3"]
     assert shorten_distinctly(judges, [16, 16, 16]) == [
         "gpt-3.5…5@ee6b",

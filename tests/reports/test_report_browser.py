@@ -46,7 +46,7 @@ def verdicts(page):
     return page.locator("#explorer tbody td[data-title=Verdict]").all_inner_texts()
 
 
-def test_filters_narrow_and_say_how_many(report):
+def test_filters_narrow_the_list_and_show_the_count(report):
     page = report()
     assert status(page, "explorer") == f"{N_JUDGEMENTS} judgements"
     page.get_by_role("search", name="Judgements").get_by_label("Score").select_option("refused")
@@ -73,7 +73,7 @@ def test_the_verdict_filter_has_every_verdict(report):
     assert status(page, "explorer") == f"{N_CLUSTERS} of {N_JUDGEMENTS} judgements"
 
 
-def test_what_has_no_score_is_listed_with_its_reason(report):
+def test_unscored_items_are_listed_with_reason(report):
     page = report()
     assert status(page, "without-score") == "2 items without a score"
     rows = page.locator("#without-score tbody tr").all_inner_texts()
@@ -82,7 +82,7 @@ def test_what_has_no_score_is_listed_with_its_reason(report):
     assert "I would rather not say." in page.get_by_role("dialog").inner_text()
 
 
-def test_only_boxes_that_scroll_stop_the_keyboard(report):
+def test_only_scrollable_boxes_take_keyboard_focus(report):
     stops = "[...document.querySelectorAll('.wide')].filter(box => box.tabIndex === 0).length"
     desk, phone = report(), report(viewport=PHONE)
     assert desk.evaluate(stops) < phone.evaluate(stops)
@@ -92,14 +92,14 @@ def test_only_boxes_that_scroll_stop_the_keyboard(report):
     )
 
 
-def test_search_looks_into_replies(report):
+def test_search_includes_replies(report):
     page = report()
     search(page, "rather not")
     assert status(page, "explorer") == f"1 of {N_JUDGEMENTS} judgements"
     assert page.locator("#explorer tbody th").inner_text() == "c0"
 
 
-def test_headings_sort_up_and_down_with_nothing_last(report):
+def test_headings_sort_both_ways_with_missing_values_last(report):
     page = report()
     form = page.get_by_role("search", name="Judgements")
     form.get_by_label("Aspect").select_option("quality")
@@ -115,7 +115,7 @@ def test_headings_sort_up_and_down_with_nothing_last(report):
     assert verdicts(page)[0] == "4"
 
 
-def test_finished_tables_sort_too(report):
+def test_static_tables_sort_too(report):
     page = report()
     table = page.locator("#systems ~ div table.sortable").first
     names = table.locator("tbody th")
@@ -161,7 +161,7 @@ def test_pages_turn_and_keep_the_focus(report):
     assert following.get_attribute("aria-disabled") == "true"
 
 
-def test_questions_show_who_said_what_and_who_left_it_out(report):
+def test_questions_show_sources_and_omissions(report):
     page = report()
     first = page.locator("#questions .answers > li").first
     assert "Outlets: " in first.inner_text()
@@ -179,7 +179,7 @@ def test_questions_show_who_said_what_and_who_left_it_out(report):
     assert page.get_by_role("dialog").is_visible()
 
 
-def test_answers_left_out_are_listed_by_outlet(report):
+def test_omitted_answers_are_listed_by_outlet(report):
     page = report()
     # alpha leaves out one answer of each cluster, beta two
     assert status(page, "uncovered") == f"{3 * N_CLUSTERS} groups of answers"
@@ -191,7 +191,7 @@ def test_answers_left_out_are_listed_by_outlet(report):
     assert "outlet2.example: About three million." in first
 
 
-def test_sentences_stand_with_their_passage_and_verdict(report):
+def test_sentences_are_shown_with_passage_and_verdict(report):
     page = report()
     page.locator("#passages").get_by_label("System").select_option("alpha")
     first = page.locator("#passages .sentences > li").first
@@ -202,7 +202,7 @@ def test_sentences_stand_with_their_passage_and_verdict(report):
     assert "The rain is to blame." in first.inner_text()
 
 
-def test_script_in_texts_stays_text(report):
+def test_scripts_in_texts_are_escaped(report):
     page = report()
     search(page, "onerror")
     page.locator("#explorer .open").first.click()
@@ -212,7 +212,7 @@ def test_script_in_texts_stays_text(report):
     assert page.locator("script").count() == 2
 
 
-def test_the_policy_refuses_any_other_script(chromium, report_file):
+def test_content_security_policy_blocks_other_scripts(chromium, report_file):
     page = chromium.new_page()  # not by `open_page`: the refusal is logged as an error
     page.goto(report_file.as_uri())
     refused = page.evaluate(
@@ -269,7 +269,7 @@ def too_wide(page) -> list[str]:
     )
 
 
-def test_paper_has_the_findings_and_names_what_it_leaves_out(report):
+def test_print_has_findings_and_names_omitted_parts(report):
     page = report(viewport={"width": PAPER_WIDTH, "height": 1000})
     page.emulate_media(media="print")
     page.evaluate("dispatchEvent(new Event('beforeprint'))")
@@ -325,7 +325,7 @@ def jury_page(tmp_path):
     return path
 
 
-def test_many_boards_and_a_jury_take_five_pages(open_page, jury_page):
+def test_many_leaderboards_and_a_jury_print_on_five_pages(open_page, jury_page):
     page = open_page(jury_page.as_uri(), viewport={"width": PAPER_WIDTH, "height": 1000})
     page.wait_for_selector("html[data-ready]")
     assert n_pages(page.pdf(**PAPER)) <= 5
@@ -342,9 +342,7 @@ def test_many_boards_and_a_jury_take_five_pages(open_page, jury_page):
     ("n_judges", "n_systems"),
     [(2, 12), (3, 12), (8, 20)],
 )
-def test_boards_of_many_systems_take_five_pages_and_name_what_is_left_out(
-    open_page, tmp_path, n_judges, n_systems
-):
+def test_leaderboards_of_many_systems_print_on_five_pages(open_page, tmp_path, n_judges, n_systems):
     rng = random.Random(1)
     aspects = ("coverage", "faithfulness", "quality", "fluency")[: 3 if n_judges == 2 else 4]
     boards = [
@@ -389,7 +387,7 @@ def test_boards_of_many_systems_take_five_pages_and_name_what_is_left_out(
     assert not systems.locator("> .paper").is_visible()
 
 
-def test_everything_is_printed_where_that_is_wanted(report):
+def test_everything_is_printed_on_request(report):
     page = report(viewport={"width": PAPER_WIDTH, "height": 1000})
     # a browser without a person has no dialog to wait for
     page.evaluate("window.print = () => dispatchEvent(new Event('beforeprint'))")
@@ -407,14 +405,14 @@ def test_everything_is_printed_where_that_is_wanted(report):
     assert n_pages(page.pdf(**PAPER)) > 10
 
 
-def test_without_script_the_finished_parts_still_stand(open_page, report_file):
+def test_static_parts_work_without_javascript(open_page, report_file):
     page = open_page(report_file.as_uri(), java_script_enabled=False)
     text = page.locator("main").inner_text()
     assert "Looking through judgements needs JavaScript" in text
     assert re.search(r"alpha\s+\d\.\d\d \[", text)
 
 
-def test_a_notebook_frame_shows_the_page_and_keeps_it_apart(open_page, report_file, tmp_path):
+def test_notebook_frame_shows_and_isolates_the_page(open_page, report_file, tmp_path):
     from fairjudge.reports.pages import Report
 
     text = Report(html=report_file.read_text("utf-8"), title="FairJudge report")
@@ -430,7 +428,7 @@ def test_a_notebook_frame_shows_the_page_and_keeps_it_apart(open_page, report_fi
     assert page.title() == "Notebook"
 
 
-def test_names_that_every_object_has_are_names(open_page, tmp_path):
+def test_names_of_object_properties_are_handled_as_data(open_page, tmp_path):
     """Judgements of what no other file holds, and of things called as JavaScript's own."""
     names = ("constructor", "__proto__", "toString")
     units = ("summary", "answer:0.0", "sentence:0", "article:constructor", "article:__proto__")
@@ -464,7 +462,7 @@ def test_names_that_every_object_has_are_names(open_page, tmp_path):
     assert texts <= len(units)
 
 
-def test_long_names_are_shortened_in_lists_unless_two_would_read_the_same(open_page, tmp_path):
+def test_long_names_are_shortened_in_lists_if_still_distinct(open_page, tmp_path):
     def eid(middle):
         return f"cnn-test-{middle}-0123456789"
 
@@ -499,7 +497,7 @@ def test_long_names_are_shortened_in_lists_unless_two_would_read_the_same(open_p
     assert judges[0] in text
 
 
-def test_a_judgement_has_an_address(report, report_file, open_page):
+def test_judgement_has_a_url(report, report_file, open_page):
     page = report()
     page.locator("#explorer button.open").nth(2).click()
     title = page.locator("dialog h2").inner_text()
@@ -512,7 +510,7 @@ def test_a_judgement_has_an_address(report, report_file, open_page):
     page.wait_for_url(report_file.as_uri())
 
 
-def test_the_articles_stand_beside_the_summary_folded(report):
+def test_articles_are_shown_collapsed_beside_the_summary(report):
     page = report()
     page.locator("#explorer button.open").first.click()
     articles = page.locator("dialog details.article")
@@ -523,7 +521,7 @@ def test_the_articles_stand_beside_the_summary_folded(report):
     assert text.is_visible()
 
 
-def test_disagreements_open_their_judgements(report):
+def test_disagreements_link_to_their_judgements(report):
     page = report()
     first = page.locator("#disagreements tbody tr").first
     cluster = first.locator("button.open").inner_text()
@@ -532,7 +530,7 @@ def test_disagreements_open_their_judgements(report):
     assert page.locator("dialog").get_by_text("What people said").is_visible()
 
 
-def test_the_gap_to_people_filters_and_sorts(report):
+def test_gap_to_human_labels_filters_and_sorts(report):
     page = report()
     form = page.get_by_role("search", name="Judgements")
     form.get_by_label("Difference to humans").select_option("0.5 or more")
@@ -551,14 +549,14 @@ def test_the_gap_to_people_filters_and_sorts(report):
 @pytest.mark.parametrize(
     ("words", "n"), [('"rather not say"', 1), ('"say not rather"', 0), ("unparseable -c0", 0)]
 )
-def test_phrases_and_words_that_must_not_occur(report, words, n):
+def test_search_excludes_phrases_and_words(report, words, n):
     page = report()
     page.get_by_label("Search in names and replies").fill(words)
     text = f"{n} of {N_JUDGEMENTS} judgements" if n else f"None of {N_JUDGEMENTS} judgements fits."
     page.locator("#explorer").get_by_text(text).wait_for()
 
 
-def test_what_is_filtered_is_saved_as_csv_that_runs_nothing(report, tmp_path):
+def test_filtered_rows_are_saved_as_csv_without_formulas(report, tmp_path):
     page = report()
     form = page.get_by_role("search", name="Judgements")
     form.get_by_label("Score").select_option("without a score")
@@ -602,7 +600,7 @@ def test_a_link_shows_the_same_rows_in_the_same_order(report, open_page):
     assert "#" not in page.url
 
 
-def test_a_link_from_a_page_with_other_judges_says_what_it_cannot_show(open_page, report_file):
+def test_link_with_unknown_judges_reports_what_is_missing(open_page, report_file):
     page = open_page(f"{report_file.as_uri()}#judgements?system=delta&protocol=pairwise")
     page.wait_for_selector("html[data-ready]")
     assert status(page, "explorer") == f"{2 * N_CLUSTERS} of {N_JUDGEMENTS} judgements"
@@ -663,7 +661,7 @@ def test_rows_of_the_list_stay_short(report):
     assert max(heights) < 110
 
 
-def test_a_pair_stands_in_the_order_shown_and_a_tie_in_words(report):
+def test_pair_is_shown_in_prompt_order_and_tie_in_words(report):
     page = report()
     form = page.get_by_role("search", name="Judgements")
     form.get_by_label("Shown first").select_option(SYSTEMS[1])
@@ -704,7 +702,7 @@ def test_rankings_and_texts_from_right_to_left_are_shown(open_page, tmp_path):
     assert reply.evaluate("one => getComputedStyle(one).unicodeBidi") == "plaintext"
 
 
-def test_a_judgement_stands_beside_others_of_its_item(report):
+def test_judgement_is_shown_beside_others_of_its_item(report):
     page = report()
     form = page.get_by_role("search", name="Judgements")
     form.get_by_label("Protocol").select_option("pairwise")

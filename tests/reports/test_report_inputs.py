@@ -35,20 +35,20 @@ CLUSTER = {"eid": "c0", "articles": [{"aid": "1", "content": "Text."}]}
     ],
 )
 @pytest.mark.parametrize("name", ["rows.jsonl", "rows.json", "rows.jsonl.gz", "rows"])
-def test_records_are_told_by_their_keys_whatever_the_name(tmp_path, row, kind, name):
+def test_record_type_is_detected_by_keys_not_file_name(tmp_path, row, kind, name):
     path = tmp_path / name
     text = json.dumps([row] if ".json" in name and ".jsonl" not in name else row) + "\n"
     path.write_bytes(gzip.compress(text.encode()) if name.endswith(".gz") else text.encode())
     assert recognise(path).kind == kind
 
 
-def test_a_csv_of_labels_is_told_by_its_header(tmp_path):
+def test_label_csv_is_detected_by_its_header(tmp_path):
     path = tmp_path / "labels.csv"
     path.write_text("eid,system,aspect,annotator,value\nc0,alpha,quality,ann,3\n", "utf-8")
     assert recognise(path).kind == "labels"
 
 
-def test_the_json_of_commands_is_told_by_its_keys(study):
+def test_command_json_is_detected_by_its_keys(study):
     by_name = {path.name: recognise(path).kind for path in study.glob("*.json")}
     assert by_name == {
         "proportional.json": "fairness proportional",
@@ -70,7 +70,7 @@ def test_the_json_of_commands_is_told_by_its_keys(study):
         ('{"groups": 3, "systems": null}', "unknown kind of file"),
     ],
 )
-def test_an_unknown_file_is_one_clear_error(tmp_path, content, problem):
+def test_unknown_file_raises_one_clear_error(tmp_path, content, problem):
     path = tmp_path / "file.json"
     path.write_text(content, "utf-8")
     with pytest.raises(InputError, match=problem) as raised:
@@ -78,7 +78,7 @@ def test_an_unknown_file_is_one_clear_error(tmp_path, content, problem):
     assert str(path) in str(raised.value)
 
 
-def test_options_must_be_what_they_are_called(tmp_path):
+def test_options_reject_files_of_another_type(tmp_path):
     path = write_jsonl(tmp_path / "summaries.jsonl", [SUMMARY])
     with pytest.raises(InputError, match="expected references or clusters, found summaries"):
         make_report(references=path)
@@ -103,7 +103,7 @@ def _task(row):
     return {"task": json.dumps([row["eid"], row.get("system"), row["unit"]]), "judgement": row}
 
 
-def test_a_run_of_judge_with_what_it_asked_and_a_torn_last_line(tmp_path):
+def test_judge_run_includes_requests_and_tolerates_a_truncated_line(tmp_path):
     rows = [row for row in judgements() if row["aspect"] == "coverage"]
     run = _run(tmp_path / "run", "judge", "judgements", map(_task, [*rows, rows[0]]))
     with (run / "judgements.jsonl").open("a") as file:
@@ -132,7 +132,7 @@ def test_a_damaged_row_is_named(tmp_path):
         Inputs().add(run)
 
 
-def test_a_run_and_its_output_count_once_but_reruns_in_one_file_stay(tmp_path):
+def test_run_and_its_output_count_once_but_reruns_are_kept(tmp_path):
     rows = judgements()
     run = _run(tmp_path / "run", "judge", "judgements", map(_task, rows[:3]))
     output = write_jsonl(tmp_path / "out.jsonl", [*rows[:4], rows[3]])
@@ -162,7 +162,7 @@ def test_runs_of_build_and_summarize(tmp_path):
     assert other.clusters["c0"].articles[0].content  # the run must not hide the articles
 
 
-def test_a_folder_gives_its_runs_and_every_file_that_is_known(tmp_path, study):
+def test_folder_yields_its_runs_and_known_files(tmp_path, study):
     (study.parent / "notes").mkdir()
     folder = study.parent / "notes"
     (folder / "other.json").write_text("{}", "utf-8")
@@ -247,7 +247,7 @@ def each_plot_once(monkeypatch):
         "distinguishability", "length",
     ],
 )  # fmt: skip
-def test_damaged_json_makes_a_page_or_one_clear_error(inputs, tmp_path, name):
+def test_damaged_json_renders_or_raises_one_clear_error(inputs, tmp_path, name):
     whole = json.loads((inputs / f"{name}.json").read_text("utf-8"))
     make_report(inputs / f"{name}.json")
     rng = random.Random(name)

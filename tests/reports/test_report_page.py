@@ -45,7 +45,7 @@ def test_standings_by_hand():
     assert board.scale_range == (1.0, 5.0)
 
 
-def test_a_constant_difference_has_no_width_though_the_means_have():
+def test_constant_difference_has_zero_width_interval():
     # Every document is 1 worse for b: resampling documents moves both means together.
     rng = np.random.default_rng(0)
     values = rng.integers(2, 6, size=40)
@@ -69,7 +69,7 @@ def test_kinds_of_units_and_own_scales_are_separate():
 # Passages
 
 
-def test_the_passage_that_shares_the_rare_words():
+def test_evidence_passage_shares_the_rare_words():
     finder = PassageFinder(
         ["The council met. The mayor resigned on Friday.", "The council met again. Rain fell."]
     )
@@ -138,7 +138,7 @@ def test_every_section_is_there_and_linked(page_parser):
     assert len(ids) == len(set(ids))
 
 
-def test_nothing_is_loaded_and_nothing_runs_but_the_pages_own_script(page_parser, report_file):
+def test_page_loads_nothing_and_runs_only_its_own_script(page_parser, report_file):
     assert not {"img", "link", "iframe", "object", "image", "b"} & set(page_parser.tags)
     kinds = [
         value for tag, name, value in page_parser.attributes if (tag, name) == ("script", "type")
@@ -156,7 +156,7 @@ def test_nothing_is_loaded_and_nothing_runs_but_the_pages_own_script(page_parser
     assert "://" not in report_file.read_text("utf-8").split('id="data">')[0]
 
 
-def test_hostile_names_are_shown_as_they_are(text):
+def test_hostile_names_are_shown_verbatim(text):
     assert SYSTEMS[1] in text
     assert EVIL in text
 
@@ -189,14 +189,14 @@ def test_judgements_are_joined_with_replies_labels_and_sentences(page_data):
     assert 0 < likeness <= 1
 
 
-def test_the_answers_left_out_are_named_with_their_outlets(page_data):
+def test_omitted_answers_are_named_with_their_outlets(page_data):
     uncovered = page_data["uncovered"]
     assert len(uncovered) == 3 * N_CLUSTERS
     alpha = [item for item in uncovered if item["system"] == "alpha"]
     assert {tuple(item["outlets"]) for item in alpha} == {(f"{EVIL}.example",)}
 
 
-def test_labels_of_a_pair_named_the_other_way_are_turned(tmp_path):
+def test_labels_of_a_pair_in_reverse_order_are_flipped(tmp_path):
     row = next(row for row in judgements() if row["protocol"] == "pairwise")
     label = {
         "eid": row["eid"], "system_a": row["system_b"], "system_b": row["system_a"],
@@ -209,7 +209,7 @@ def test_labels_of_a_pair_named_the_other_way_are_turned(tmp_path):
     assert data["judgements"]["columns"]["labels"] == [[["ann", "b"]]]
 
 
-def test_plots_are_named_and_their_numbers_stand_in_the_text(page_parser, text):
+def test_plots_are_labelled_and_their_numbers_are_in_the_text(page_parser, text):
     pytest.importorskip("matplotlib", reason="needs the extra [plots]")
     labels = [
         value for tag, name, value in page_parser.attributes if (tag, name) == ("svg", "aria-label")
@@ -227,14 +227,14 @@ def test_prompts_models_and_reasons_are_reported(text):
     assert "6 documents: intervals" in text
 
 
-def test_parts_without_content_are_left_out(tmp_path):
+def test_empty_sections_are_omitted(tmp_path):
     only = make_report(write_jsonl(tmp_path / "r.jsonl", [reference(0)])).html
     assert 'id="questions"' in only
     assert 'id="explorer"' not in only
     assert 'id="systems"' not in only
 
 
-def test_what_fails_is_said_and_the_rest_is_shown(tmp_path):
+def test_failed_section_is_reported_and_the_rest_shown(tmp_path):
     rows = write_jsonl(tmp_path / "j.jsonl", [judgements()[0]])
     label = {"eid": "zz", "system": "s", "aspect": "style", "annotator": "ann", "value": 1}
     html = make_report(rows, labels=write_jsonl(tmp_path / "l.jsonl", [label])).html
@@ -242,7 +242,7 @@ def test_what_fails_is_said_and_the_rest_is_shown(tmp_path):
     assert 'id="explorer"' in html
 
 
-def test_saving_is_whole_or_an_error(tmp_path):
+def test_saving_is_atomic(tmp_path):
     result = Report(html="<!DOCTYPE html>", title="t")
     result.save(tmp_path / "page.html")
     assert (tmp_path / "page.html").read_text("utf-8") == "<!DOCTYPE html>"
@@ -252,7 +252,7 @@ def test_saving_is_whole_or_an_error(tmp_path):
     assert "allow-same-origin" not in result._repr_html_()
 
 
-def test_halves_of_surrogate_pairs_do_not_break_the_page(tmp_path):
+def test_lone_surrogates_do_not_break_the_page(tmp_path):
     rows = write_jsonl(tmp_path / "j.jsonl", [judgements()[0] | {"detail": "\ud800"}])
     result = make_report(rows, title="half \udcff")
     result.save(tmp_path / "page.html")
@@ -265,7 +265,7 @@ def test_the_same_inputs_give_the_same_bytes(study):
     assert make_report(study).html == make_report(study).html
 
 
-def test_the_command(study, tmp_path, monkeypatch):
+def test_report_command_writes_the_page(study, tmp_path, monkeypatch):
     from typer.testing import CliRunner
 
     from fairjudge.cli._main import app

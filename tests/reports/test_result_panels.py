@@ -57,7 +57,7 @@ def files(tmp_path: Path) -> Path:
         ),
     ],
 )
-def test_what_a_command_writes_is_on_the_page(files, monkeypatch, command, title, sentence):
+def test_command_output_is_on_the_page(files, monkeypatch, command, title, sentence):
     monkeypatch.chdir(files)
     run(*command, "--json", "found.json")
     page = make_report("found.json").html
@@ -68,7 +68,7 @@ def test_what_a_command_writes_is_on_the_page(files, monkeypatch, command, title
         assert unescape(page).count(finding) >= 1
 
 
-def test_a_ranking_is_a_page_of_its_own(files, monkeypatch):
+def test_ranking_alone_makes_a_page(files, monkeypatch):
     monkeypatch.chdir(files)
     run("rank", "pairs.jsonl", "--html", "rank.html")
     page = Path("rank.html").read_text("utf-8")
@@ -76,14 +76,14 @@ def test_a_ranking_is_a_page_of_its_own(files, monkeypatch):
     assert "Ranking by openai:stub, quality" in page
 
 
-def test_json_of_another_version_is_refused(tmp_path: Path):
+def test_json_of_another_version_raises(tmp_path: Path):
     group = {"judge": "j", "aspect": "a", "systems": [{}], "why": None}
     (tmp_path / "rank.json").write_text(json.dumps({"groups": [group]}), "utf-8")
     with pytest.raises(InputError, match="not what 'fairjudge rank --json' writes"):
         make_report(tmp_path / "rank.json")
 
 
-def test_two_judges_are_distinguished_in_what_is_said(files):
+def test_two_judges_are_named_in_findings(files):
     rows = [
         row
         for judge, best in (("j", "alpha"), ("k", "beta"))
@@ -95,7 +95,7 @@ def test_two_judges_are_distinguished_in_what_is_said(files):
     assert second.startswith("beta has the highest mean in quality, judged by k;")
 
 
-def test_more_than_a_handful_of_boards_are_summed_up(files):
+def test_many_leaderboards_are_summarised(files):
     """None is silently left out; what does not fit is folded."""
     rows = [
         row
@@ -107,7 +107,7 @@ def test_more_than_a_handful_of_boards_are_summed_up(files):
     assert {n for n in range(12) for item in text if f"in aspect{n};" in item} == set(range(12))
 
 
-def test_every_item_has_a_score_only_where_every_summary_was_judged(files):
+def test_all_items_scored_is_claimed_only_if_every_summary_was_judged(files):
     summaries = [{"eid": f"c{c}", "system": "alpha", "text": "The council met."} for c in range(8)]
     write_jsonl(files / "summaries.jsonl", summaries)
     page = make_report(files / "one.jsonl", summaries=files / "summaries.jsonl").html
@@ -121,7 +121,7 @@ def test_every_item_has_a_score_only_where_every_summary_was_judged(files):
     assert "Every judged item has a score." in partly
 
 
-def test_a_page_with_calibration_does_not_say_that_agreement_is_unknown(files):
+def test_page_with_calibration_does_not_call_agreement_unknown(files):
     page = make_report(files / "one.jsonl", labels=files / "labels.jsonl").html
     assert "measures how far this judge agrees" not in page
     assert "see &#39;Trust in the judge&#39;" in page

@@ -63,7 +63,7 @@ def saved(page, name: str) -> tuple[str, bytes]:
     return coming.value.suggested_filename, Path(coming.value.path()).read_bytes()
 
 
-def test_a_table_is_saved_as_commands_write_it(page):
+def test_table_is_saved_in_the_format_of_commands(page):
     text = page()
     name, content = saved(text, f"Save as CSV: {TABLE.title}")
     assert name == "systems-best-first.csv"
@@ -79,7 +79,7 @@ def test_a_table_is_saved_as_commands_write_it(page):
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_a_figure_is_saved_as_svg_that_needs_no_page(page, open_page, tmp_path, scheme):
+def test_figure_is_saved_as_standalone_svg(page, open_page, tmp_path, scheme):
     pytest.importorskip("matplotlib", reason="needs the extra [plots]")
     text = page(color_scheme=scheme)
     name, content = saved(text, "Save as SVG: Wins, coverage")
@@ -102,7 +102,7 @@ def test_a_figure_is_saved_as_svg_that_needs_no_page(page, open_page, tmp_path, 
     )
 
 
-def test_a_figure_is_saved_as_png_of_twice_its_size(page):
+def test_figure_is_saved_as_png_at_double_size(page):
     pytest.importorskip("matplotlib", reason="needs the extra [plots]")
     image = pytest.importorskip("PIL.Image", reason="needs Pillow")
     text = page(color_scheme="dark")
@@ -120,7 +120,7 @@ def test_a_figure_is_saved_as_png_of_twice_its_size(page):
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("viewport", [None, PHONE])
-def test_buttons_are_named_and_leave_no_fault(page, scheme, viewport):
+def test_buttons_are_labelled_and_pass_accessibility_checks(page, scheme, viewport):
     text = page(color_scheme=scheme, **({"viewport": viewport} if viewport else {}))
     assert serious_faults(text) == []
     names = text.locator(".save button").evaluate_all("all => all.map(one => one.ariaLabel)")
@@ -129,7 +129,7 @@ def test_buttons_are_named_and_leave_no_fault(page, scheme, viewport):
     assert text.evaluate(width)
 
 
-def test_paper_has_no_buttons(page):
+def test_print_has_no_buttons(page):
     text = page()
     text.emulate_media(media="print")
     assert not text.locator(".save").first.is_visible()

@@ -112,24 +112,24 @@ def pages(study, tmp_path_factory) -> dict[str, Page]:
 
 
 @pytest.mark.parametrize("name", ["study", "rank", "compare"])
-def test_every_number_that_is_said_stands_in_a_table(pages, name):
+def test_every_number_in_a_sentence_is_in_a_table(pages, name):
     assert pages[name].sentences
     assert unbacked(pages[name]) == []
 
 
 @pytest.mark.parametrize("name", ["study", "rank"])
-def test_the_leader_of_the_findings_comes_first_in_a_table(pages, name):
+def test_leader_in_findings_comes_first_in_a_table(pages, name):
     assert wrong_leaders(pages[name]) == []
 
 
-def test_no_sentence_says_that_all_is_scored_beside_a_table_that_lacks_some(pages):
+def test_summary_sentence_mentions_missing_scores(pages):
     page = pages["study"]
     heads = {cell for table in page.tables for row in table.rows[:1] for cell in row}
     assert "unscored" in heads or "without a score" in heads
     assert not any("Every item has a score" in item for item in page.sentences)
 
 
-def test_the_checker_finds_what_no_table_bears_out():
+def test_checker_finds_numbers_missing_from_tables():
     """It can fail: a number of no table, and a leader of no table."""
     page = Page(
         '<section id="short"><p>a has the highest mean in x; b leaves out 7 of 9.</p></section>'
@@ -140,7 +140,7 @@ def test_the_checker_finds_what_no_table_bears_out():
 
 
 @pytest.mark.skipif(not DATA.exists(), reason="the shared SummEval data are not here")
-def test_sentences_on_real_pairs_stand_in_tables(tmp_path):
+def test_numbers_in_sentences_on_real_pairs_are_in_tables(tmp_path):
     rows = recorded_pairs(DATA / "pairwise_gpt-3.5_consistency.jsonl")
     page = Page(make_report(write_jsonl(tmp_path / "pairs.jsonl", rows)).html)
     assert unbacked(page) == []

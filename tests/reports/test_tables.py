@@ -51,7 +51,7 @@ def test_words_are_never_broken(capsys, monkeypatch, width):
     ["0.42 [0.33, 0.50]", "-1.136 [-2.718, +1.566]", "33 % [1.5, 40.2]", "(33.1 %)", "p <= 0.003",
      "69 % (61-78)", "96.4 %", "inf [3.2, inf]", "1,234 [1,100, 1,302]"],
 )  # fmt: skip
-def test_a_figure_in_a_sentence_is_never_broken(capsys, monkeypatch, figure, width):
+def test_number_in_a_sentence_is_never_broken(capsys, monkeypatch, figure, width):
     sentence = f"Over all of the documents it is {figure}, and of the others {figure}; so it is."
     table = TextTable(
         title="t",
@@ -73,7 +73,7 @@ def test_an_interval_in_a_column_of_numbers_is_never_broken(capsys, monkeypatch,
     assert "[-0.10, 0.20]" in out or "Columns hidden (terminal too narrow): change" in out
 
 
-def test_what_has_no_room_is_named(capsys, monkeypatch):
+def test_omitted_columns_are_named(capsys, monkeypatch):
     out = printed(capsys, monkeypatch, WIDE, 40)
     assert "Columns hidden (terminal too narrow): difference, interval, p." in out
     assert "0.004" not in out
@@ -121,7 +121,7 @@ ODD = TextTable(
 )
 
 
-def test_latex_compiles_as_text_whatever_the_cells_hold():
+def test_latex_escapes_cells():
     text = to_latex(ODD)
     assert r"\caption{50 \% of A \& B}" in text
     assert r"system\_1 & share \\" in text
@@ -135,7 +135,7 @@ def test_latex_compiles_as_text_whatever_the_cells_hold():
     assert len(rows) == len(ODD.rows)  # a line break in a cell breaks no row
 
 
-def test_csv_is_read_back_and_holds_no_formula():
+def test_csv_round_trips_without_formulas():
     title, _, body = to_csv(ODD).partition("\n")
     assert title == "# 50 % of A & B"
     head, *rows = csv.reader(io.StringIO(body))
