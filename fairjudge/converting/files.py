@@ -172,7 +172,7 @@ def why_not_read(path: Path) -> str:
     bad = next((row.problem for row in source.rows if row.problem is not None), None)
     names = ", ".join(map(repr, source.first)) or "there are none"
     return bad or (
-        f"not known what its columns hold ({names}): 'fairjudge convert' takes them by --map "
+        f"columns not recognised ({names}): map them with 'fairjudge convert --map' "
         "(docs/your-data.md)"
     )
 
@@ -321,14 +321,14 @@ def _not_known(source: Source) -> InputError:
     names = ", ".join(map(repr, source.first)) or "there are none"
     if source.first.keys() & {"response", "raw"}:
         return InputError(
-            f"holds a judge's recorded replies ({names}): fairjudge data import reads them, by "
-            "--protocol",
+            f"these are recorded replies of a judge ({names}): use "
+            "fairjudge data import with --protocol",
             path=source.path,
         )
     return InputError(
-        f"not known what its columns hold ({names}). Where a row is a cluster, name its documents: "
-        "--map documents=COLUMN; where it is an article: --group COLUMN; where it is a summary: "
-        "--map system=COLUMN,text=COLUMN; where it has one of each system: "
+        f"columns not recognised ({names}). If a row is a cluster, specify its documents: "
+        "--map documents=COLUMN; if it is an article: --group COLUMN; if it is a summary: "
+        "--map system=COLUMN,text=COLUMN; if it has a summary per system: "
         "--map text=COLUMN,text=COLUMN (docs/your-data.md)",
         path=source.path,
     )

@@ -98,7 +98,7 @@ def test_rows_are_grouped_and_usual_attributes_are_taken():
 
 def test_a_group_is_named_where_values_do_not_repeat_or_names_do_not_tell():
     path = table("r.csv", [{"was": "A", "wort": ONE}, {"was": "B", "wort": TWO}])
-    with pytest.raises(InputError, match=r"columns hold \('was', 'wort'\).*group='COLUMN'"):
+    with pytest.raises(InputError, match=r"not recognised \('was', 'wort'\).*group='COLUMN'"):
         fj.convert(path)
     result = fj.convert(path, group="was", columns={"content": "wort"})
     assert [cluster.eid for cluster in result.clusters] == ["A", "B"]
@@ -250,7 +250,7 @@ def test_parts_of_summaries_are_one_summary_with_ratings():
 
 def test_recorded_replies_are_the_importer_s():
     row = {"eid": "e", "system": "s", "aspect": "tone", "response": "4/5"}
-    with pytest.raises(InputError, match=r"recorded replies .*fairjudge data import reads them"):
+    with pytest.raises(InputError, match=r"recorded replies .*use fairjudge data import"):
         fj.convert(lines("r.jsonl", [row]))
 
 
