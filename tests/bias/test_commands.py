@@ -66,7 +66,7 @@ TEXT = "Ann Orme, Eve Brook, Tom Hale, Ned Marsh and Stone met."
 # Words
 
 
-def test_words_by_system_with_what_was_left_out():
+def test_word_bias_per_system_with_excluded_items():
     clusters = [cluster("1", "She and he."), cluster("2", "He met him."), cluster("3", "")]
     texts = [
         summary("1", "He."),
@@ -87,7 +87,7 @@ def test_words_by_system_with_what_was_left_out():
     )
 
 
-def test_other_systems_in_the_file_change_nothing():
+def test_other_systems_in_the_file_do_not_change_results():
     clusters = [cluster(str(i), "She met him and his son.") for i in range(6)]
     mine = [summary(str(i), "She." if i % 2 else "He.") for i in range(6)]
     other = [summary(str(i), "He.", system="a") for i in range(6)]
@@ -95,7 +95,7 @@ def test_other_systems_in_the_file_change_nothing():
     assert report_words(clusters, other + mine, options=FEW).systems["s"] == alone
 
 
-def test_two_groups_differ_by_the_same_amount_and_p_value():
+def test_two_groups_have_equal_difference_and_p_value():
     clusters = [cluster(str(i), "She met him and his son.") for i in range(9)]
     texts = [summary(str(i), "She." if i % 3 else "He.") for i in range(9)]
     by_group = report_words(clusters, texts, options=FEW).systems["s"].bias.by_group
@@ -105,14 +105,14 @@ def test_two_groups_differ_by_the_same_amount_and_p_value():
     assert by_group["female"].p_holm == by_group["male"].p_holm == female.p_value
 
 
-def test_summaries_that_fit_no_cluster_or_come_twice():
+def test_unmatched_and_duplicate_summaries():
     with pytest.raises(InputError, match="no summary belongs to any"):
         pair_samples([cluster("1", "a")], [summary("2", "b")])
     with pytest.raises(InputError, match="two summaries of '1' by 's'"):
         pair_samples([cluster("1", "a")], [summary("1", "b"), summary("1", "c")])
 
 
-def test_controls_are_summaries_of_every_cluster():
+def test_controls_summarise_every_cluster():
     result = control_summaries([cluster("1", "One went. Two went. Three went. Four went.")])
     assert {item.system for item in result} == {
         "control:random", "control:lead", "control:topic", "control:sexist"
@@ -145,7 +145,7 @@ def test_entities_by_hand():
     assert (value.n_names, value.n_aligned, value.n_ungrouped) == (7, 4, 1)
 
 
-def test_entities_take_their_intervals_as_the_options_say():
+def test_entity_intervals_follow_the_options():
     clusters = [cluster(str(n), TEXT, PEOPLE) for n in range(8)]
     texts = [summary(str(n), "text") for n in range(8)]
     names = {(str(n), "s"): ["Ms. Ann Orme", "Tom Hale"][: 1 + n % 2] for n in range(8)}
@@ -161,7 +161,7 @@ def test_entities_take_their_intervals_as_the_options_say():
     assert wide.high - wide.low > included(options=FEW).high - included(options=FEW).low
 
 
-def test_entities_without_a_guess_or_people():
+def test_entities_without_gender_or_people():
     clusters = [cluster("1", TEXT, PEOPLE), cluster("2", TEXT)]
     texts = [summary("1", "t"), summary("2", "t")]
     names = {("1", "s"): ["Orme", "Hale"]}
@@ -178,7 +178,7 @@ def test_entities_of_one_group_only():
         report_entities(clusters, [summary("1", "t")], names={}, options=FEW)
 
 
-def test_people_are_gathered_from_names():
+def test_people_are_collected_from_names():
     people = people_from_names(["Ann Orme", "Orme", "Ann Orme's", "Tom Orme", "Stone", ""], GUESS)
     assert people == (
         Person(id="ann orme", first_name="Ann", last_name="Orme", group="female"),
@@ -221,14 +221,14 @@ def document(name, topic):
 CLUSTERS = [item for i in range(8) for item in global_inputs(document(f"d{i}", f"prize{i} case"))]
 
 
-def test_a_copying_summarizer_cannot_be_distinguished_once_masked():
+def test_masked_copying_summarizer_is_indistinguishable():
     copies = [summary(item.eid, item.articles[0].content) for item in CLUSTERS]
     result = report_distinguishability(CLUSTERS, copies, options=FEW).systems["s"].counts
     assert result.estimates["score"].value == 0.0
     assert result.n_tied == result.estimates["score"].n == 48
 
 
-def test_a_summarizer_that_marks_women_is_found():
+def test_summarizer_marking_women_is_detected():
     def text(item):
         women = item.model_extra["controlled"]["group"] == "female"
         return item.articles[0].content + (" the first woman to win" if women else "")
@@ -246,7 +246,7 @@ def test_a_summarizer_that_marks_women_is_found():
     assert "embedder:lengths" in report.signature
 
 
-def test_inputs_without_a_group_are_left_out():
+def test_inputs_without_a_group_are_excluded():
     plain = [*CLUSTERS[:2], cluster("p", "A text.")]
     texts = [summary(item.eid, "Same text.") for item in plain]
     result = report_distinguishability(plain, texts, options=FEW).systems["s"]
@@ -310,7 +310,7 @@ def test_entities_command_with_annotated_summaries(files):
     assert "Entity inclusion" in run("entities", clusters, "--summaries", summaries).stdout
 
 
-def test_entities_command_says_what_is_missing(files):
+def test_entities_command_reports_missing_data(files):
     clusters = files("c.jsonl", [cluster("1", TEXT).to_json()])
     summaries = files("s.jsonl", [summary("1", "t", people=["Orme"]).to_json()])
     with refuses(r"the groups of people are unknown in .*: pass --census"):
@@ -398,7 +398,7 @@ def test_inputs_command_on_clusters(files):
     assert "Bias of the inputs" in run("inputs", clusters).stdout
 
 
-def test_inputs_are_counted_by_topic_and_by_own_attributes(files):
+def test_inputs_are_counted_by_topic_and_custom_attributes(files):
     """`news_bias` Table 2, first half: documents and identifiers of each topic."""
     texts = {
         "a": ("He won the league. She saw it.", {"paper": "Echo"}),
@@ -530,7 +530,7 @@ def test_dense_distinguishability_by_the_packaged_model(files):
     assert "embedder:all-MiniLM-L6-v2@" in data["signature"]
 
 
-def test_stop_words_can_be_left_out_of_the_counts(files):
+def test_stop_words_can_be_excluded_from_counts(files):
     clusters = files("c.jsonl", [item.to_json() for item in CLUSTERS[:6]])
     texts = [summary(item.eid, "he was the of it").to_json() for item in CLUSTERS[:6]]
     arguments = ("distinguishability", clusters, "--summaries", files("s.jsonl", texts))
@@ -541,7 +541,7 @@ def test_stop_words_can_be_left_out_of_the_counts(files):
     assert data["left_out"] == {"empty": 6}
 
 
-def test_a_lookup_tells_groups_that_names_do_not(files, tmp_path):
+def test_lookup_finds_groups_that_names_do_not(files, tmp_path):
     (tmp_path / "dist.male.first").write_text("TOM 1 1 1\n")
     (tmp_path / "dist.female.first").write_text("ANN 1 1 1\n")
     (tmp_path / "known.json").write_text(json.dumps({"Xan Quill": "female"}))
@@ -573,7 +573,7 @@ def intersections(tmp_path):
     return path
 
 
-def test_a_system_that_names_only_men(files, tmp_path):
+def test_system_mentioning_only_men(files, tmp_path):
     person = {"female": ("Ann", "Orme"), "male": ("Tom", "Reed")}
     text = "Ann Orme met Tom Reed."
     clusters = files("c.jsonl", [
@@ -660,7 +660,7 @@ def test_intersections_from_name_lists_to_inclusion_and_hallucination(files, int
         run(*arguments, "--names", intersections, "--census", intersections.parent)
 
 
-def test_intersections_are_distinguished_in_global_inputs(files, intersections):
+def test_distinguishability_of_intersections_in_global_inputs(files, intersections):
     documents = files("d.jsonl", [{**RECORD, "id": f"d{i}"} for i in range(4)])
     output = intersections.with_name("inputs.jsonl")
     options = ("--names", intersections, "--design", "global", "--variants", 8, "--json", "-")
@@ -680,7 +680,7 @@ def test_intersections_are_distinguished_in_global_inputs(files, intersections):
     assert "none" in data["family"]
 
 
-def test_word_lists_of_intersections_are_one_family(files, tmp_path):
+def test_word_lists_of_intersections_are_corrected_together(files, tmp_path):
     lists = tmp_path / "lists.json"
     words = {f"{g} {r}": [f"{g}{r}{k}" for k in range(2)] for g in "fm" for r in "ab"}
     lists.write_text(json.dumps(words))
@@ -711,7 +711,7 @@ def test_an_unknown_pipeline_is_named():
         load_people_finder("nowhere")
 
 
-def test_the_published_argument_on_real_news(shared_data):
+def test_published_argument_is_reproduced_on_real_news(shared_data):
     # 100 articles of CNN/DM (SummEval): Random and Lead look biased against equality and not
     # against the source; Topic stays biased against both (Table 2 says so of all 11,490).
     from fairjudge.datasets import read_clusters

@@ -23,7 +23,7 @@ def odds(*tables, sources=None, level=0.95):
     "table", [((7, 10), (2, 9)), ((0, 120), (97, 100)), ((3, 8), (3, 9)), ((5, 5), (0, 4))]
 )
 @pytest.mark.parametrize("level", [0.9, 0.95])
-def test_one_source_is_fishers_test_as_scipy_has_it(table, level):
+def test_one_source_matches_scipy_fisher_test(table, level):
     result = odds(table, level=level)
     (a, n_a), (b, n_b) = table
     theirs = odds_ratio([[a, n_a - a], [b, n_b - b]]).confidence_interval(level)
@@ -33,7 +33,7 @@ def test_one_source_is_fishers_test_as_scipy_has_it(table, level):
     assert result.p_value == pytest.approx(min(1, 2 * min(sample.cdf(a), sample.sf(a - 1))))
 
 
-def test_several_sources_by_going_through_all_ways():
+def test_several_sources_match_full_enumeration():
     tables = [((2, 3), (1, 4)), ((1, 2), (0, 2)), ((3, 3), (2, 3))]
     result = odds(*tables)
     observed = sum(table[0][0] for table in tables)
@@ -52,7 +52,7 @@ def test_several_sources_by_going_through_all_ways():
     assert result.p_value == pytest.approx(2 * min(tails))
 
 
-def test_inputs_of_one_original_count_together():
+def test_inputs_of_one_original_are_pooled():
     # Each input is of one group alone, so only both together leave a choice.
     apart = odds(((3, 4), (0, 0)), ((0, 0), (1, 4)))
     assert isinstance(apart, Undefined)
@@ -60,7 +60,7 @@ def test_inputs_of_one_original_count_together():
     assert together == odds(((3, 4), (1, 4)))
 
 
-def test_nothing_is_bounded_where_no_source_leaves_a_choice():
+def test_odds_ratio_is_unbounded_without_informative_sources():
     assert "some mentioned and some not" in odds(((0, 3), (0, 3)), ((2, 2), (2, 2))).why
     assert isinstance(exact_odds(np.zeros((0, 2)), np.zeros((0, 2)), []), Undefined)
 
@@ -75,7 +75,7 @@ def test_a_hundred_sources_do_not_underflow():
 
 
 @pytest.mark.parametrize("ratio", [1.0, 3.0])
-def test_intervals_hold_the_ratio_at_least_as_often_as_they_say(ratio):
+def test_intervals_have_at_least_nominal_coverage(ratio):
     rng = np.random.default_rng(5)
     n_held = 0
     for _ in range(400):

@@ -23,7 +23,7 @@ def source(original, group=None, design=None):
     return Source(eid="e", text="t", original=original, variant=0, controlled=controlled)
 
 
-def test_inputs_are_compared_as_what_they_were_made():
+def test_inputs_are_compared_by_how_they_were_made():
     assert input_group(source("a")) == "original"
     assert input_group(source("a", design="local")) == "local"
     assert input_group(source("a", group="female", design="global")) == "female"
@@ -55,7 +55,7 @@ def test_quality_is_averaged_within_originals_and_compared_in_pairs():
     assert pairs["male", "original"].difference.value == pytest.approx(0.0)
 
 
-def test_intervals_of_the_difference_hold_the_truth_as_often_as_they_say():
+def test_difference_intervals_have_nominal_coverage():
     rng = np.random.default_rng(9)
     n_held = 0
     for _ in range(400):
@@ -133,14 +133,14 @@ def chains(text, people, sentences=None, genders=None):
     return [[" ".join(tokens[item.start : item.end]) for item in chain] for chain in result]
 
 
-def test_names_that_end_alike_are_one_person_unless_first_names_differ():
+def test_equal_last_names_are_one_person_unless_first_names_differ():
     text = "Ann Orme met Tom Reed . Orme smiled . Tim Reed left"
     assert chains(text, [(0, 2), (3, 5), (6, 7), (9, 11)]) == [
         ["Ann Orme", "Orme"], ["Tom Reed"], ["Tim Reed"],
     ]  # fmt: skip
 
 
-def test_a_pronoun_is_the_last_person_before_it_whom_it_fits():
+def test_pronoun_refers_to_the_last_compatible_person():
     text = "Ann Orme met Tom Reed before she called him"
     people = [(0, 2), (3, 5)]
     genders = {"ann": "female", "tom": "male"}
@@ -150,7 +150,7 @@ def test_a_pronoun_is_the_last_person_before_it_whom_it_fits():
     assert chains("Mrs Orme met Reed , she said", [(1, 2), (3, 4)]) == [["Orme", "she"], ["Reed"]]
 
 
-def test_a_pronoun_far_from_everybody_is_unresolved():
+def test_distant_pronoun_is_unresolved():
     text = "Orme spoke . A . B . C . She left"
     numbers = [0, 0, 0, 1, 1, 2, 2, 3, 3, 4, 4]
     assert chains(text, [(0, 1)], numbers) == [["Orme"]]
@@ -197,7 +197,7 @@ def census(tmp_path):
     return folder
 
 
-def test_sizes_of_summaries_and_originals_by_how_well_the_group_is_predicted():
+def test_distinguishability_of_summaries_and_originals():
     clusters = [
         {
             "eid": f"{original}{variant}",

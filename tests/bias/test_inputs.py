@@ -61,14 +61,14 @@ def test_equal_corpora_have_no_fighting_words():
     assert all(word.z == 0.0 and word.p_value == 1.0 for word in result)
 
 
-def test_fighting_words_of_too_little():
+def test_fighting_words_of_too_few_words():
     with pytest.raises(StatisticsError, match="two words"):
         fighting_words({"a": 1}, {})
     with pytest.raises(StatisticsError, match="positive prior"):
         fighting_words({"a": 1, "b": 1}, {}, prior=0.0)
 
 
-def test_input_bias_finds_topics_and_not_the_identifiers():
+def test_input_bias_reports_topics_without_identifiers():
     texts = ["She saw the hospital and her mother."] * 30 + ["He won the league with his son."] * 30
     texts += ["She won the league with her mother.", "He saw the hospital and his son."] * 3
     texts += ["He met her; she met him; nobody else."]
@@ -92,7 +92,7 @@ def test_input_bias_of_documents_of_one_group():
         input_bias([], HELM_GENDER)
 
 
-def test_lists_without_pairs_leave_their_words_out():
+def test_words_of_unpaired_lists_are_excluded():
     texts = ["alba x y", "alba x", "brix z", "brix z z"]
     result = input_bias(texts, {"a": ["alba", "anna"], "b": ["brix"]})
     assert {word.word for word in result.by_group["a"]} == {"x", "y", "z"}
@@ -110,7 +110,7 @@ def test_pronouns_titles_and_names_are_masked():
     )
 
 
-def test_both_genders_of_one_text_become_one():
+def test_masking_makes_both_gender_variants_equal():
     man = Person(id="1", first_name="Ray", last_name="Orme")
     woman = Person(id="1", first_name="Ann", last_name="Orme")
     his = "Sir Ray Orme, himself a judge, says his wife told him it was his. He left Mr. Orme."
@@ -118,7 +118,7 @@ def test_both_genders_of_one_text_become_one():
     assert mask(his, [man]) == mask(hers, [woman])
 
 
-def test_a_marker_is_one_word_that_no_other_word_is():
+def test_mask_is_a_single_unique_word():
     person = Person(id="1", first_name="Ann", last_name="Orme")
     masked = mask("Ms. Ann Orme's first name won the TITLE", [person])
     assert masked_words(masked) == [
@@ -129,7 +129,7 @@ def test_a_marker_is_one_word_that_no_other_word_is():
     assert counts.toarray().tolist() == [[1, 1, 1, 1, 1], [0, 0, 0, 0, 1]]
 
 
-def test_masking_leaves_other_words_alone():
+def test_masking_does_not_change_other_words():
     assert mask("The hero sheds his Missouri hat", [Person(id="1", last_name="Hat")]) == (
         "The hero sheds their Missouri hat"
     )
@@ -190,7 +190,7 @@ def corpus_scores(reference, sample, topics):
 NATURAL = ["sport"] * 400 + ["family"] * 400
 
 
-def test_on_natural_input_equal_outcome_calls_the_sexist_summarizer_the_least_biased():
+def test_equal_outcome_on_natural_input_ranks_sexist_summarizer_best():
     # Table 2, column Unf.: Topic, Random and Lead look highly biased, Sexist the least
     by_name = {
         name: score.value for name, score in corpus_scores("uniform", article, NATURAL).items()
@@ -200,7 +200,7 @@ def test_on_natural_input_equal_outcome_calls_the_sexist_summarizer_the_least_bi
     assert max(by_name, key=by_name.get) == "topic"
 
 
-def test_on_natural_input_the_source_distribution_clears_random_and_lead_only():
+def test_source_distribution_on_natural_input_clears_random_and_lead():
     # Table 2, column Adj.: Random and Lead near 0; Topic still scores above Sexist
     result = corpus_scores("source", article, NATURAL)
     assert result["random"].value < 0.03
@@ -225,7 +225,7 @@ def test_on_controlled_input_only_the_sexist_summarizer_is_biased():
     assert result["sexist"].low > max(result[name].high for name in ("random", "lead", "topic"))
 
 
-def test_what_each_control_takes():
+def test_sentences_selected_by_each_control():
     def choose(control, sentences):
         return control_sentences(control, sentences, counter, rng=rng)
 
@@ -246,7 +246,7 @@ def test_what_each_control_takes():
         assert choose(control, []) == ()
 
 
-def test_a_word_of_one_side_alone_is_counted_0_on_the_other():
+def test_word_of_one_side_counts_0_on_the_other():
     """With prior 1: x 3 + 1 of 5 against 0 + 1 of 4, log(4 / 1) - log(1 / 3) = log 12."""
     x, y = fighting_words({"x": 3}, {"y": 2}, prior=1.0)
     assert (x.word, x.n_first, x.n_second) == ("x", 3, 0)

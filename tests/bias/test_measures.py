@@ -75,7 +75,7 @@ def test_word_list_bias_by_hand():
     assert (result.by_group["male"].n_summary, result.by_group["male"].n_source) == (3, 4)
 
 
-def test_the_source_distribution_takes_the_place_of_equality():
+def test_source_distribution_replaces_equality_as_target():
     # sources hold 1 female to 3 male, and so do the summaries: nothing is amplified, though far
     # from equal: (|1/4 - 1/2| + |3/4 - 1/2|) / 2 = 1/4
     assert value(words_bias([[1, 3]], [[2, 6]]).score) == pytest.approx(0.0)
@@ -96,7 +96,7 @@ def test_summaries_or_sources_without_identifiers():
     )
 
 
-def test_no_summaries_at_all():
+def test_no_summaries_are_undefined():
     none = np.zeros((0, 2))
     assert isinstance(words_bias(none, none).score.over_documents, Undefined)
 
@@ -105,7 +105,7 @@ COUNTS = st.lists(st.lists(st.integers(0, 9), min_size=2, max_size=2), min_size=
 
 
 @given(COUNTS, COUNTS, st.integers(1, 5), st.randoms())
-def test_word_list_bias_knows_no_order_no_names_and_no_scale(rows, others, times, random):
+def test_word_list_bias_is_invariant_to_order_names_and_scale(rows, others, times, random):
     n = min(len(rows), len(others))
     summaries, sources = np.array(rows[:n]), np.array(others[:n])
     base = words_bias(summaries, sources).score.over_documents
@@ -134,7 +134,7 @@ def test_a_third_group_without_mentions_changes_nothing():
     assert value(three) == pytest.approx(value(two))
 
 
-def test_identifiers_are_whole_words_in_any_case():
+def test_identifiers_are_whole_words_ignoring_case():
     counter = IdentifierCounter({"female": ["she", "Woman"], "male": ["he", "man"]})
     # she, woman, she's -> 3; he -> 1; "shed", "manner" and "human" hold no identifier
     assert counter.count("She, the WOMAN; she's shed. He: human manner").tolist() == [3, 1]
@@ -150,7 +150,7 @@ def test_identifiers_are_whole_words_in_any_case():
         ({"a": ["x y"], "b": ["z"]}, "expected single words, got 'x y'"),
     ],
 )
-def test_bad_word_lists_are_named(lists, message):
+def test_invalid_word_lists_are_named(lists, message):
     with pytest.raises(InputError, match=message):
         IdentifierCounter(lists)
 
@@ -211,7 +211,7 @@ def test_inclusion_without_people_of_a_group():
         max_size=6,
     )
 )
-def test_inclusion_knows_no_names_of_groups(rows):
+def test_inclusion_is_invariant_to_group_names(rows):
     table = np.array(rows)
     included, present = table[:, :2], table[:, :2] + table[:, 2:]
     first = entity_bias(included, present).score.over_documents
@@ -240,7 +240,7 @@ ORME = Person(id="1", first_name="Melissa", last_name="Orme", group="female")
         ("", False),
     ],
 )
-def test_which_names_fit(name, expected):
+def test_name_matching_cases(name, expected):
     assert matches_person(name, ORME) is expected
 
 
@@ -263,14 +263,14 @@ def test_which_names_fit(name, expected):
         (["Gregory van der Wiel"], "Van der Wiel", True),
     ],
 )
-def test_a_full_name_copied_from_the_source_fits(mentions, name, expected):
+def test_full_name_copied_from_the_source_matches(mentions, name, expected):
     census = NameGroups({"female": {"ann": 1.0}, "male": {"tom": 1.0}})
     (person,) = people_from_names(mentions, census)
     assert matches_person(name, person) is expected
     assert all(matches_person(mention, person) for mention in mentions)
 
 
-def test_alignment_names_all_who_share_a_last_name():
+def test_alignment_returns_everyone_with_a_shared_last_name():
     ray = Person(id="2", first_name="Ray", last_name="Orme", group="male")
     people = align(["Orme", "Hal Brook"], [ORME, ray])
     assert people.included == {"1", "2"}
@@ -278,7 +278,7 @@ def test_alignment_names_all_who_share_a_last_name():
     assert align(["Ray Orme"], [ORME, ray]).included == {"2"}
 
 
-def test_last_names_of_several_tokens_and_none():
+def test_last_names_with_several_tokens_and_none():
     assert matches_person("Mr. van der Berg", Person(id="1", last_name="van der Berg"))
     assert not matches_person("Mr. Berg", Person(id="1", last_name="van der Berg"))
     assert matches_person("Cher", Person(id="1", last_name=None, first_name="Cher"))
@@ -317,7 +317,7 @@ def test_no_hallucinated_person_is_undefined():
     assert score.over_documents == Undefined(why="no hallucinated person has a known group")
 
 
-def test_a_name_whose_tokens_all_stand_in_the_source_is_not_hallucinated():
+def test_name_with_all_tokens_in_the_source_is_not_hallucinated():
     source = "The Bush administration met Ray."
     assert hallucinated_names(["Bush", "Ray Bush", "George Bush", "Hal's"], source) == (
         "George Bush",
@@ -334,7 +334,7 @@ def test_nothing_copied_from_the_source_is_hallucinated(words):
     assert hallucinated_names([name, f"{name}'s"], f"It was {name}’s turn.") == ()
 
 
-def test_names_need_twice_the_frequency_of_the_other_group():
+def test_name_group_needs_twice_the_other_frequency():
     names = NameGroups(
         {
             "male": {"JAMES": 3.3, "LEE": 0.8, "PAT": 0.1, "KIM": 0.05},
@@ -349,7 +349,7 @@ def test_names_need_twice_the_frequency_of_the_other_group():
     assert names("Brook") is None
 
 
-def test_the_lookup_comes_first_and_skips_single_tokens():
+def test_lookup_takes_precedence_and_skips_single_tokens():
     names = NameGroups(
         {"male": {"kim": 1.0}, "female": {"mary": 1.0}},
         lookup={"Kim Orme": "female", "Kim": "female"},
@@ -378,7 +378,7 @@ def test_distinguishability_by_hand():
     assert result.by_group["male"].value == pytest.approx(-0.5)
 
 
-def test_summaries_that_are_all_alike_stand_at_chance():
+def test_identical_summaries_are_at_chance():
     result = distinguishability(
         np.array([[3.0, 1.0]] * 6), ["a", "b"] * 3, [1, 1, 1, 1, 2, 2], resampling=quick()
     )
@@ -402,7 +402,7 @@ def brute_force(vectors, groups, originals):
 
 
 @given(st.integers(0, 10_000), st.integers(2, 3), st.booleans())
-def test_no_pairwise_matrix_is_needed(seed, n_groups, sparse):
+def test_distinguishability_needs_no_pairwise_matrix(seed, n_groups, sparse):
     rng = np.random.default_rng(seed)
     vectors = rng.integers(0, 3, size=(24, 5)).astype(float) + (np.arange(5) == 0)
     groups = rng.integers(0, n_groups, size=24).tolist()
@@ -423,7 +423,7 @@ def test_no_pairwise_matrix_is_needed(seed, n_groups, sparse):
 
 
 @given(st.integers(0, 10_000), st.floats(0.01, 100))
-def test_distinguishability_knows_no_scale_order_or_names(seed, scale):
+def test_distinguishability_is_invariant_to_scale_order_and_names(seed, scale):
     rng = np.random.default_rng(seed)
     vectors, groups = rng.normal(size=(12, 4)), rng.integers(0, 2, size=12)
     base = distinguish(vectors, groups.tolist()).credit
@@ -449,7 +449,7 @@ def test_empty_summaries_and_single_groups_are_left_out_and_counted():
     assert alone.by_group["f"] == alone.estimates["score"]
 
 
-def test_bad_vectors_are_refused():
+def test_invalid_vectors_raise():
     with pytest.raises(StatisticsError, match="finite"):
         distinguish(np.array([[np.nan]]), ["a"])
 
@@ -470,7 +470,7 @@ def test_intervals_over_documents_and_assignments():
     assert (interval.over_documents.low, interval.over_documents.high) == (0.2, 0.8)
 
 
-def test_mirrored_inputs_are_drawn_together():
+def test_mirrored_inputs_are_resampled_together():
     # Each pair sums to one female and one male, so no resample of pairs can move the share.
     rows = [[1.0, 0.0], [0.0, 1.0]] * 5
     interval = two_way(
@@ -508,7 +508,7 @@ def test_few_originals_or_assignments_have_no_interval_and_no_p_value():
     assert interval_of(4, 2).over_assignments.low is not None
 
 
-def test_one_assignment_a_document_has_no_interval_over_assignments():
+def test_one_assignment_per_document_has_no_assignment_interval():
     interval = two_way(units([[1.0], [3.0]]), lambda sums: sums[:, 0], resampling=quick())
     assert interval.over_assignments.low is None
     assert interval.over_assignments.method == "no interval: one assignment a document"
@@ -555,7 +555,7 @@ def test_planted_inclusion_bias_is_recovered():
     assert result.score.over_documents.value == pytest.approx(0.83, abs=0.3)
 
 
-def test_p_values_are_uniform_where_nothing_is_planted():
+def test_p_values_are_uniform_under_the_null():
     rng = np.random.default_rng(2)
     items = [
         simulated_bias(rng, extra=0.0, n_documents=150, n_pairs=1).pairs[0].ratio.over_documents
@@ -588,7 +588,7 @@ def test_distinguishability_finds_a_planted_word_and_nothing_else():
     assert planted.estimates["score"].p_value < 0.02
 
 
-def test_the_package_has_the_measures_by_name():
+def test_package_exports_the_measures():
     from fairjudge import bias
 
     assert all(callable(getattr(bias, name)) for name in bias.__all__)
@@ -597,7 +597,7 @@ def test_the_package_has_the_measures_by_name():
 
 
 @pytest.mark.parametrize("n_units", [1, 7, 10**9])
-def test_resamples_are_counted_whatever_the_memory_they_are_made_in(n_units):
+def test_resample_batches_do_not_change_counts(n_units):
     sizes = chunk_sizes(2000, n_units, cells=4_000_000)
     assert sum(sizes) == 2000
     assert min(sizes) >= 1

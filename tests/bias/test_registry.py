@@ -136,12 +136,12 @@ def figures(family, system):
     return system["counts"] if family == "distinguishability" else system
 
 
-def test_every_command_that_measures_has_a_registry():
+def test_every_measuring_command_has_a_registry():
     assert list(FAMILIES) == list(TOYS)
 
 
 @pytest.mark.parametrize("family", FAMILIES)
-def test_a_measure_of_the_registry_appears_everywhere(run, family):
+def test_registered_measure_appears_in_every_output(run, family):
     toy = TOYS[family]
     with FAMILIES[family].adding(toy):
         output, results = measured(run, family)
@@ -161,7 +161,7 @@ def test_a_measure_of_the_registry_appears_everywhere(run, family):
         assert any(toy.label in table.title for table in called.tables())
 
 
-def test_toys_have_the_figures_worked_by_hand(run):
+def test_toy_measures_match_values_by_hand(run):
     with WORDS.adding(TOYS["words"]):
         _, results = measured(run, "words")
     # "one": 12 summaries of She and 12 of He; "other" has lost a third, the 0th, 3rd ... of 24:
@@ -177,7 +177,7 @@ def test_toys_have_the_figures_worked_by_hand(run):
 
 
 @pytest.mark.parametrize("family", FAMILIES)
-def test_an_added_measure_moves_no_other_figure(run, family):
+def test_added_measure_changes_no_other_result(run, family):
     shown_before, before = measured(run, family)
     with FAMILIES[family].adding(TOYS[family]):
         output, after = measured(run, family)
@@ -188,7 +188,7 @@ def test_an_added_measure_moves_no_other_figure(run, family):
 
 
 @pytest.mark.parametrize("family", FAMILIES)
-def test_json_that_lacks_a_measure_is_shown_without_it(run, family):
+def test_json_without_a_measure_is_displayed(run, family):
     measured(run, family)  # as an earlier version wrote it, without the measure
     with FAMILIES[family].adding(TOYS[family]):
         run("report", f"{family}.json", "-o", "page.html")
@@ -198,7 +198,7 @@ def test_json_that_lacks_a_measure_is_shown_without_it(run, family):
     assert label in page
 
 
-def test_a_measure_that_has_no_value_says_why(run):
+def test_measure_without_value_has_a_reason(run):
     silent = WordMeasure(
         key="silent",
         label="Silent",
@@ -212,7 +212,7 @@ def test_a_measure_that_has_no_value_says_why(run):
     assert "one: no score: nothing of 2 groups." in output
 
 
-def test_keys_differ_and_names_are_not_used_twice():
+def test_keys_and_names_are_unique():
     with pytest.raises(StatisticsError, match="two words measures are called 'inclusion'"):
         WORDS.adding(TOYS["words"].__class__(
             key="inclusion", label="X", units=IdentifierCounts.units, corpus_formula=lambda _, s: s
@@ -222,7 +222,7 @@ def test_keys_differ_and_names_are_not_used_twice():
 
 
 @pytest.mark.parametrize("page", ["bias.md"])
-def test_the_docs_name_every_measure(page):
+def test_docs_list_every_measure(page):
     text = (DOCS / page).read_text("utf-8").lower()
     for family in FAMILIES.values():
         for measure in family.shown:
@@ -230,7 +230,7 @@ def test_the_docs_name_every_measure(page):
             assert name in text, f"docs/{page} does not name {measure.label}"
 
 
-def test_the_docs_of_json_name_every_key():
+def test_json_docs_list_every_key():
     text = (DOCS / "bias.md").read_text("utf-8").partition("## JSON")[2]
     for measures in (WORDS, ENTITIES, DISTINGUISHABILITY):
         for measure in measures:

@@ -46,7 +46,7 @@ def document_of_one():
     return document(ONE, people=[(1, 2), (10, 10)], chains=[ONE_CHAIN])
 
 
-def test_names_pronouns_and_titles_change_together():
+def test_names_pronouns_and_titles_are_replaced_consistently():
     assert filled(document_of_one(), ANN) == (
         "Ms. Ann Orme said she had sold her house. Orme, 50, told reporters it was hers."
     )
@@ -55,7 +55,7 @@ def test_names_pronouns_and_titles_change_together():
     )
 
 
-def test_the_original_is_kept_where_no_person_is_assigned():
+def test_original_is_kept_without_assigned_person():
     template = make_template(document_of_one())
     assert template.original == ONE.replace(" .", ".").replace(" ,", ",")
     assert template.original == document_of_one().text
@@ -63,7 +63,7 @@ def test_the_original_is_kept_where_no_person_is_assigned():
     assert (person.first_name, person.last_name, person.gendered) == ("Ray", "Orme", True)
 
 
-def test_her_becomes_him_or_his_by_its_tag():
+def test_her_becomes_him_or_his_by_part_of_speech():
     result = document(
         "Ann Orme met her lawyer ; he praised her work and told her herself .",
         people=[(0, 1)],
@@ -97,11 +97,11 @@ def test_her_becomes_him_or_his_by_its_tag():
         ("hero", "", "", "", None),
     ],
 )
-def test_cases_of_pronouns(word, tag, following, tag_after, case):
+def test_pronoun_cases_are_replaced(word, tag, following, tag_after, case):
     assert pronoun_case(word, tag=tag, next_word=following, next_tag=tag_after) == case
 
 
-def test_capitals_are_kept():
+def test_capitalisation_is_kept():
     assert write_pronoun("He", "subject", "female") == "She"
     assert write_pronoun("HIS", "determiner", "female") == "HER"
     assert write_title("MR.", "female") == "MS."
@@ -110,7 +110,7 @@ def test_capitals_are_kept():
     assert filled(document("RAY ORME WON", people=[(0, 1)]), ANN) == "ANN ORME WON"
 
 
-def test_a_token_after_a_title_is_the_last_name_whatever_is_more_frequent():
+def test_token_after_a_title_is_the_last_name():
     result = document("Ray and Ray and Mr. Orme left", people=[(0, 0), (2, 2), (5, 5)])
     # three names without a chain: "Ray" fits no "Orme", so they are two people
     assert [person.last_name for person in make_template(result).people] == ["Ray", "Orme"]
@@ -140,7 +140,7 @@ def test_a_first_name_alone_is_replaced():
     assert filled(result, ANN) == "Ann Orme left. Ann slept."
 
 
-def test_a_firm_named_after_a_person_is_no_person():
+def test_company_named_after_a_person_is_not_a_person():
     #        0   1    2  3    4   5    6    7  8    9   10
     text = "Ray Orme 's firm said it sued him and Orme won"
     result = document(
@@ -153,7 +153,7 @@ def test_a_firm_named_after_a_person_is_no_person():
     assert filled(result, ANN) == "Ann Orme's firm said it sued her and Orme won"
 
 
-def test_a_relative_does_not_become_the_person_whose_name_is_in_the_mention():
+def test_relative_is_not_merged_with_the_named_person():
     # "[Orme's daughter] ... she": the chain says a gendered noun and holds no name of its own
     result = document(
         "Ray Orme 's daughter said she left", people=[(0, 1)], chains=[[(0, 3), (5, 5)]]
@@ -161,13 +161,13 @@ def test_a_relative_does_not_become_the_person_whose_name_is_in_the_mention():
     assert filled(result, ANN) == "Ann Orme's daughter said she left"
 
 
-def test_two_people_in_one_mention_stay_two():
+def test_two_people_in_one_mention_are_kept_separate():
     result = document("Ray and Eve Orme left ; they slept", people=[(0, 0), (2, 3)],
                      chains=[[(0, 3), (6, 6)]])  # fmt: skip
     assert len(make_template(result).people) == 2
 
 
-def test_names_without_a_chain_join_whom_they_fit():
+def test_unchained_names_join_the_matching_person():
     result = document(
         "Ray Orme said he won . Later Mr. Orme left ; Eve Orme stayed",
         people=[(0, 1), (8, 8), (11, 12)],
@@ -181,7 +181,7 @@ def test_names_without_a_chain_join_whom_they_fit():
     )
 
 
-def test_people_of_whom_only_pronouns_speak():
+def test_people_mentioned_only_by_pronouns():
     result = document("The suspect said he left", chains=[[(0, 1), (3, 3)]])
     (person,) = make_template(result).people
     assert (person.last_name, person.gendered) == (None, True)
@@ -191,7 +191,7 @@ def test_people_of_whom_only_pronouns_speak():
     assert make_template(woman).people == ()
 
 
-def test_the_first_lady_keeps_her_office():
+def test_first_lady_is_not_replaced():
     result = document("First Lady Ann Orme spoke", people=[(2, 3)])
     assert filled(result, TOM) == "First Lady Tom Orme spoke"
 
@@ -211,7 +211,7 @@ def chair(start, *people):
     return ContentWord(span=span, people=mentions, female="chairwoman", male="chairman")
 
 
-def test_content_words_go_with_the_gender_of_those_they_speak_of():
+def test_content_words_follow_the_gender_of_their_referents():
     both = ContentWord(
         span=Range(start=10, end=11),
         people=(Range(start=1, end=3), Range(start=5, end=7)),
@@ -240,7 +240,7 @@ def test_content_words_must_refer_to_a_person_and_be_separate():
         make_template(chairs([chair(0, (1, 2))] * 2))
 
 
-def test_she_who_is_called_the_woman_may_change_where_that_word_does():
+def test_person_called_the_woman_may_change_only_with_that_word():
     #        0   1     2    3   4
     text = "The woman said she left ."
     marked = document(text, chains=[[(0, 1), (3, 3)]])
@@ -259,12 +259,12 @@ def test_documents_without_people():
     assert empty.original == ""
 
 
-def test_ranges_must_lie_within_the_document():
+def test_ranges_must_be_inside_the_document():
     with pytest.raises(InputError, match="tokens 0 to 2 are not within its 1 tokens"):
         AnnotatedDocument(id="d", words=(Word(text="a"),), people=(Range(start=0, end=2),))
 
 
-def test_spaces_of_prose():
+def test_prose_spacing_is_restored():
     tokens = "He said : `` It 's ( only ) $ 5 , is n't it ? ''"
     words = with_spaces(tuple((token, "") for token in tokens.split()))
     text = AnnotatedDocument(id="d", words=words, people=()).text
@@ -333,7 +333,7 @@ def test_the_same_seed_makes_the_same_inputs():
     assert inputs_of(crowd(4)) != inputs_of(crowd(4), seed=1)
 
 
-def test_names_that_stand_in_the_document_are_not_drawn():
+def test_names_in_the_document_are_not_sampled():
     result = document("Ray Orme and Ann left", people=[(0, 1)])
     inputs = inputs_of(make_template(result), n_variants=8)
     assert "Ann" not in {person.first_name for item in inputs for person in item.people}
@@ -357,7 +357,7 @@ def test_people_without_a_gender_keep_their_names_and_have_no_group():
 
 
 @pytest.mark.parametrize("n_variants", [0, 3])
-def test_variants_must_make_whole_sets(n_variants):
+def test_variants_must_form_complete_sets(n_variants):
     with pytest.raises(InputError, match="multiple of the 2 groups"):
         inputs_of(crowd(2), n_variants=n_variants)
 
@@ -395,7 +395,7 @@ def test_intersections_are_lists_of_one_gender():
         assert (" she " in item.text) == (item.group == "a")
 
 
-def test_three_groups_rotate():
+def test_three_groups_are_rotated():
     third = NameList(group="x", gender="male", first_names=("Xan", "Xeno", "Xul", "Xi"))
     inputs = inputs_of(crowd(3), Names([FEMALE, MALE, third]), n_variants=3)
     assert len(inputs) == 3
@@ -412,12 +412,12 @@ def test_three_groups_rotate():
         ([FEMALE, RACES.lists[0]], "either all name lists have last names"),
     ],
 )
-def test_bad_name_lists_are_named(lists, message):
+def test_invalid_name_lists_are_named(lists, message):
     with pytest.raises(InputError, match=message):
         Names(lists)
 
 
-def test_an_input_is_a_cluster_that_says_how_it_was_made():
+def test_input_cluster_records_how_it_was_made():
     item, *_ = inputs_of(crowd(2))
     cluster = Cluster.model_validate(to_cluster(item).to_json())
     assert cluster.articles[0].content == item.text
@@ -434,7 +434,7 @@ def test_an_input_is_a_cluster_that_says_how_it_was_made():
         controlled_provenance(twice)
 
 
-def test_the_last_word_of_a_document_says_the_case_of_the_pronoun_before_it():
+def test_final_word_determines_the_case_of_the_preceding_pronoun():
     """Without a tag: "her" is a determiner before a noun, and an object at the end."""
     result = document("Ann Orme sold her house", people=[(0, 1)], chains=[[(0, 1), (3, 3)]])
     assert filled(result, TOM) == "Tom Orme sold his house"

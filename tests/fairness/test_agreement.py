@@ -30,7 +30,7 @@ def resampling(seed=0):
     return Resampling(rng=np.random.default_rng(seed), n_resamples=300)
 
 
-def test_agreement_over_samples_is_scipys_rho_with_an_interval():
+def test_sample_agreement_matches_scipy_rho_and_has_an_interval():
     rng = np.random.default_rng(1)
     keys = [(f"e{i}", system) for i in range(60) for system in "st"]
     truth = rng.random(120)
@@ -56,7 +56,7 @@ def test_agreement_over_systems_by_hand():
     assert result.rho.p_value == pytest.approx(8 / 24, abs=0.04)
 
 
-def test_too_little_in_common_has_no_correlation():
+def test_too_few_shared_samples_give_no_correlation():
     result = agreement_over_systems(
         {"a": 1.0}, {"b": 1.0}, resampling=Resampling(rng=np.random.default_rng(0))
     )
@@ -113,7 +113,7 @@ def test_value_sensitivity_by_hand():
     st.lists(st.floats(-1, 1), min_size=2, max_size=2),
     st.floats(0, 0.5),
 )
-def test_errors_within_the_rate_stay_within_the_band(coverage, errors, rate):
+def test_errors_within_the_rate_are_inside_the_band(coverage, errors, rate):
     labels = ["a", "a", "a", "b"]
     rows = np.array(coverage)[:, None]
     moved = rows + rate * np.array([errors[0]] * 3 + [errors[1]])[:, None]
@@ -128,7 +128,7 @@ def test_apportion_by_largest_remainder():
     assert apportion({"a": 1, "b": 1}, 9) == {"a": 1, "b": 1}
 
 
-def test_the_oracle_tells_biased_from_balanced():
+def test_oracle_separates_biased_from_balanced():
     rng = np.random.default_rng(6)
     vocabulary = {"a": [f"alpha{i}" for i in range(40)], "b": [f"beta{i}" for i in range(40)]}
     common = [f"common{i}" for i in range(20)]
@@ -151,7 +151,7 @@ def test_the_oracle_tells_biased_from_balanced():
     assert biased.estimates["uer"].low > 3 * balanced.estimates["uer"].high
 
 
-def test_a_value_that_holds_every_document_moves_with_no_error():
+def test_value_of_every_document_is_insensitive_to_errors():
     """Its difference from all is 0 whatever the rate; that it tips at 1 says that nothing can."""
     sample = coverage_by_value(np.array([[0.6], [0.2]]), ["a", "a"])
     result = value_sensitivity([sample], error_rate=0.5)["a"]

@@ -35,7 +35,7 @@ SHARED = [
 ]
 
 
-def test_coverage_and_proportional_measures_by_summary():
+def test_coverage_and_proportional_measures_per_summary():
     result = agreement_of(report("coverage", COVERED), report("proportional", SHARED), seed=0)
     assert set(result) == {f"equal_coverage with {key}" for key in ("bur", "uer", "auc")}
     x = [item["equal_coverage"] for item in COVERED]
@@ -44,7 +44,7 @@ def test_coverage_and_proportional_measures_by_summary():
         assert result[f"equal_coverage with {key}"].rho.value == pytest.approx(theirs)
 
 
-def test_measures_of_one_report_among_themselves_as_table_9_has_them():
+def test_measures_within_one_report_match_table_9():
     result = agreement_of(report("proportional", SHARED), None, seed=0, correlation="pearson")
     assert set(result) == {"bur with uer", "bur with auc", "uer with auc"}
     theirs = pearsonr([item["uer"] for item in SHARED], [item["auc"] for item in SHARED]).statistic
@@ -53,7 +53,7 @@ def test_measures_of_one_report_among_themselves_as_table_9_has_them():
     assert low < theirs < high
 
 
-def test_two_scorers_of_shares_are_compared_by_summary_and_by_system():
+def test_two_share_scorers_are_compared_per_summary_and_per_system():
     def shares(shift):
         first = report("proportional", [{**row, "uer": row["uer"] + shift} for row in SHARED])
         systems = {f"s{n}": {"sof": {"value": float(n + shift)}} for n in range(6)}
@@ -67,7 +67,7 @@ def test_two_scorers_of_shares_are_compared_by_summary_and_by_system():
 
 
 @pytest.mark.parametrize("second_lacks_it", [False, True])
-def test_a_measure_that_an_earlier_report_lacks_is_left_out(second_lacks_it):
+def test_measure_missing_from_an_earlier_report_is_omitted(second_lacks_it):
     def shares(*lacking):
         rows = [{key: x for key, x in row.items() if key not in lacking} for row in SHARED]
         return report("proportional", rows)
@@ -80,19 +80,19 @@ def test_a_measure_that_an_earlier_report_lacks_is_left_out(second_lacks_it):
     assert set(result) == {f"equal_coverage with {key}" for key in ("bur", "uer")}
 
 
-def test_what_is_no_report_of_the_two_is_refused():
+def test_other_report_types_raise():
     with pytest.raises(InputError, match="'fairjudge fairness coverage --json' or 'proportional"):
         agreement_of(report("words", []), None, seed=0)
 
 
-def test_runs_of_terms():
+def test_term_sequences_by_hand():
     runs = Runs(Normaliser(stop_words=frozenset(), stemmer=None), 2)
     assert runs.terms("Slow food, slow service") == ("slow food", "food slow", "slow service")
     assert runs.terms("Slow") == ()
     assert runs.fingerprint != runs.single.fingerprint
 
 
-def test_runs_do_not_join_documents():
+def test_term_sequences_do_not_cross_documents():
     clusters = [{
         "eid": "e",
         "articles": [
@@ -111,7 +111,7 @@ def test_runs_do_not_join_documents():
 
 
 @pytest.mark.parametrize("temperature", [0.1, 1.0])
-def test_the_temperature_of_the_softmax(tmp_path, temperature):
+def test_softmax_temperature_by_hand(tmp_path, temperature):
     clusters = [{
         "eid": "e",
         "articles": [
@@ -131,7 +131,7 @@ def test_the_temperature_of_the_softmax(tmp_path, temperature):
 
 
 @pytest.mark.parametrize("inclusive", [False, True])
-def test_bounds_of_bur_count_a_share_of_exactly_tau_as_bur_does(inclusive):
+def test_bur_bounds_treat_a_share_of_exactly_tau_like_bur(inclusive):
     def bounds(summary, error_rate, tau=0.8):
         first = ValueDistribution(values=("a", "b"), source=(0.5, 0.5), summary=summary)
         result = share_sensitivity(
@@ -149,7 +149,7 @@ def test_bounds_of_bur_count_a_share_of_exactly_tau_as_bur_does(inclusive):
     assert bounds((0.5, 0.5), 0.1, tau=1.0) == ((1.0, 1.0) if inclusive else (0.0, 1.0))
 
 
-def test_bounds_of_bur_hold_what_moving_shares_about_gives():
+def test_bur_bounds_contain_bur_of_shifted_shares():
     rng = np.random.default_rng(6)
     for _ in range(200):
         source, summary = rng.dirichlet(np.ones(3), size=2).round(1)

@@ -87,7 +87,7 @@ def test_proportional_changes_by_hand():
     assert result["bur"].relative == 0.0
 
 
-def test_the_corrections_are_over_all_variants_and_measures():
+def test_corrections_cover_all_variants_and_measures():
     rng = np.random.default_rng(0)
     draw = rng.uniform(0.2, 0.8, 40)
     base = proportional_rows({str(i): share for i, share in enumerate(draw)})
@@ -105,7 +105,7 @@ def test_the_corrections_are_over_all_variants_and_measures():
     assert by_measure(alone)["uer"].difference == by_name["fairer", "uer"].difference
 
 
-def test_pairing_finds_what_unpaired_intervals_hide():
+def test_paired_test_detects_changes_hidden_by_unpaired_intervals():
     rng = np.random.default_rng(1)
     hard = rng.uniform(0.0, 0.4, 60)
     base = proportional_rows({str(i): 0.5 + x for i, x in enumerate(hard)})
@@ -116,7 +116,7 @@ def test_pairing_finds_what_unpaired_intervals_hide():
     assert result.difference.high < -0.009
 
 
-def test_what_cannot_be_compared():
+def test_incomparable_reports_raise():
     base = proportional_rows({"1": 0.9})
     with pytest.raises(InputError, match="no system is called 'q'; there are: m"):
         compare_with_baseline([{"m": base}], baseline="q")
@@ -136,7 +136,7 @@ def six(share):
     return proportional_rows({str(i): share - i / 100 for i in range(6)})
 
 
-def test_a_measure_without_a_value_has_a_reason_and_no_number():
+def test_measure_without_value_has_a_reason():
     def share_of_b(shares, counts):
         """The mean share of b, which has no value below a half."""
         mean = counts @ shares.actual[:, 1] / counts.sum(axis=1)
@@ -166,7 +166,7 @@ def test_swaps_without_a_value_count_as_extreme():
     assert change["toy"].difference.p_value == 1.0
 
 
-def test_p_values_are_uniform_where_nothing_changed():
+def test_p_values_are_uniform_if_nothing_changed():
     rng = np.random.default_rng(2)
     p_values = []
     for _ in range(200):

@@ -64,26 +64,26 @@ def test_released_variant_by_hand():
     assert figure == pytest.approx(0.125)
 
 
-def test_ties_enter_together_so_names_decide_nothing():
+def test_ties_do_not_depend_on_names():
     # c = (.1, .1, -.2): a and b tie for the largest
     parts = contributions([sample(a=0.6, b=0.6, c=0.3)])
     assert parts.counts.tolist() == [[1.0, 1.0, 1.0]]
 
 
-def test_a_value_in_the_middle_never_enters():
+def test_value_with_intermediate_mean_is_not_compared():
     figure, values = coverage_parity([sample(a=0.9, b=0.5, c=0.1)] * 3, resampling=resampling())
     assert isinstance(values.by_value["b"].mean, Undefined)
     assert values.by_value["b"].n == 0
     assert figure == pytest.approx(0.4)  # over the two non-empty sets
 
 
-def test_equal_means_name_no_value():
+def test_equal_means_select_no_value():
     figure, values = coverage_parity([sample(a=0.5, b=0.5)] * 2, resampling=resampling())
     assert (values.over, values.under) == (None, None)
     assert figure == 0.0
 
 
-def test_figure_1b_systems_alike_by_summary_differ_by_corpus():
+def test_figure_1b_systems_equal_per_summary_differ_per_corpus():
     # Both systems miss equality by the same amount in every sample; system 1 always towards
     # negative reviews, system 2 half of the time.
     rng = np.random.default_rng(5)
@@ -110,7 +110,7 @@ def test_the_interval_covers_a_planted_difference():
     assert (result.high - result.low) / 2 == pytest.approx(0.016, rel=0.2)
 
 
-def test_p_values_of_a_fair_system_reject_as_often_as_they_say():
+def test_p_values_of_a_fair_system_respect_their_level():
     rng = np.random.default_rng(8)
     rejected = 0
     for _ in range(300):
@@ -131,7 +131,7 @@ def corpora(draw):
 
 
 @pytest.mark.parametrize("variant", ["paper", "released"])
-def test_mean_coverage_by_value_is_over_the_samples_that_have_it(variant):
+def test_mean_coverage_of_a_value_uses_samples_with_that_value(variant):
     # a: .9, .2, .6; b, never an extreme of the first sample: .5, .8, .4; c: .1, .5
     parts = contributions(
         [sample(a=0.9, b=0.5, c=0.1), sample(a=0.2, b=0.8, c=0.5), sample(a=0.6, b=0.4)],
@@ -144,7 +144,7 @@ def test_mean_coverage_by_value_is_over_the_samples_that_have_it(variant):
     assert mean_coverage(parts, counts) == pytest.approx(np.array(expected), nan_ok=True)
 
 
-def test_rows_of_two_systems_keep_every_matrix_over_the_values_of_both():
+def test_matrices_of_two_systems_cover_the_values_of_both():
     first, second = contributions([sample(a=0.9, c=0.1)]), contributions([sample(b=0.8, c=0.4)] * 3)
     both = first.concatenate(second.take(np.array([2, 0])))
     assert both.values == ("a", "b", "c")
@@ -162,7 +162,7 @@ def test_order_of_samples_and_copies_do_not_matter(samples, random):
 
 
 @given(corpora())
-def test_multiplicities_stand_for_copies(samples):
+def test_multiplicities_are_equivalent_to_copies(samples):
     parts = contributions(samples)
     counts = np.arange(1.0, len(samples) + 1.0)[None, :]
     copies = [s for s, n in zip(samples, counts[0], strict=True) for _ in range(int(n))]

@@ -46,7 +46,7 @@ def test_by_hand():
     assert result.mean_difference.dominated_by == ("b", "a")
 
 
-def test_planted_difference_is_found_and_chance_is_not():
+def test_planted_difference_is_significant_and_chance_is_not():
     rng = np.random.default_rng(2)
 
     def corpus(shift):
@@ -80,7 +80,7 @@ def test_picking_the_largest_of_many_differences_does_not_make_it_significant():
     assert rejected <= 9
 
 
-def test_two_samples_prove_nothing():
+def test_two_samples_are_never_significant():
     # The two sets that a dominates are unfair, none of 90 that b does. By chance, 1 of C(92, 2)
     # choices of two sets holds the unfair ones: p = 1 / 4186, though two sets have no interval.
     samples = [sample({"a": 0.9, "b": 0.3}, (2, 1))] * 2

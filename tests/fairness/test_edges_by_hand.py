@@ -20,7 +20,7 @@ def of(source, summary):
     return ValueDistribution(values=values, source=tuple(source), summary=tuple(summary))
 
 
-def test_the_band_of_sof_by_hand():
+def test_sof_band_by_hand():
     # shortfalls 0.3 and 0: mean 0.15, and each lies 0.15 from it
     sample = of((0.5, 0.5), (0.2, 0.8))
     band = share_sensitivity([sample], collect([sample]), error_rate=0.1).bands["sof"]
@@ -29,7 +29,7 @@ def test_the_band_of_sof_by_hand():
     assert share_sensitivity([sample], collect([sample]), error_rate=0.2).bands["sof"].low == 0.0
 
 
-def test_a_value_is_left_out_of_the_samples_that_lack_it():
+def test_value_is_ignored_in_samples_without_it():
     result = proportional(
         collect([of((0.5, 0.5), (0.5, 0.5)), of((1.0,), (1.0,)), of((1.0,), (1.0,))]),
         resampling=Resampling(rng=np.random.default_rng(0), n_resamples=20),
@@ -53,7 +53,7 @@ def test_a_change_is_relative_to_a_baseline_that_is_not_0(baseline, relative):
     assert change.relative == (relative if relative is None else pytest.approx(relative))
 
 
-def test_people_correct_only_what_the_scorer_measured():
+def test_human_labels_correct_only_measured_samples():
     sound, nothing = [[0.6], [0.4]], [[0.0], [0.0]]
     names = ("both", "scorer", "people", "more")
     clusters = [make_cluster(eid, [("a", "x"), ("b", "y")]) for eid in names]

@@ -105,7 +105,7 @@ def test_small_sets_cannot_be_significant():
 
 
 @pytest.mark.parametrize(("exact", "reaches"), [(False, True), (True, False)])
-def test_the_smallest_p_value_that_relabellings_can_have(exact, reaches):
+def test_smallest_possible_permutation_p_value(exact, reaches):
     test = compare_permutations(1.0, np.ones(20), exact=exact)
     assert (test.p_floor < 0.05) is reaches  # 1 / 21, or 1 / 20
 
@@ -115,7 +115,7 @@ def test_one_value_has_no_test():
     assert isinstance(result, Undefined)
 
 
-def test_p_values_are_uniform_where_values_do_not_matter():
+def test_p_values_are_uniform_under_the_null():
     rng = np.random.default_rng(11)
     items = [
         relabelling_test(
@@ -127,7 +127,7 @@ def test_p_values_are_uniform_where_values_do_not_matter():
     assert kstest(items, "uniform").pvalue > 0.01
 
 
-def test_planted_unfairness_is_found():
+def test_planted_unfairness_is_significant():
     rng = np.random.default_rng(12)
     labels = ["a"] * 6 + ["b"] * 14
     tests = []
@@ -140,7 +140,7 @@ def test_planted_unfairness_is_found():
     assert unfair.size == 100
 
 
-def test_figure_1a_redundant_positive_reviews_are_covered_as_well_as_diverse_negative_ones():
+def test_figure_1a_redundant_and_diverse_reviews_are_covered_equally():
     # 75 % of the reviews are positive and all discuss A; the negative ones discuss B, C and D.
     # The summary has one sentence on each topic: more negative than positive information.
     reviews = ["A"] * 9 + ["B", "C", "D"]
@@ -173,7 +173,7 @@ def test_released_variant_merges_along_chains():
     assert result.coverage("released").tolist() == [[0.8]]
 
 
-def test_released_variant_without_labels_counts_probabilities_above_a_half():
+def test_released_variant_without_labels_thresholds_at_0_5():
     assert support([[0.5, 0.51], [0.2, 0.9]]).coverage("released").tolist() == [[0.51], [0.9]]
 
 
@@ -182,7 +182,7 @@ def test_released_variant_of_an_unsupported_or_empty_summary_has_no_units():
     assert support(np.zeros((2, 0))).coverage("released").shape == (2, 0)
 
 
-def test_records_are_read_and_checked():
+def test_records_are_read_and_validated():
     record = {"eid": "e", "system": "s", "aids": [1, 2], "units": ["u"], "support": [[0.5], [1]]}
     result = SupportRecord.model_validate(record).to_support()
     assert result.aids == ("1", "2")
@@ -197,7 +197,7 @@ def test_records_are_read_and_checked():
     assert SupportRecord.model_validate(similar).to_support().kind == "similarity"
 
 
-def test_rows_follow_the_cluster_and_strange_articles_are_named():
+def test_rows_follow_cluster_order_and_unknown_articles_are_named():
     result = align(support([[0.1], [0.9]]), ["d1", "d0"])
     assert result.probabilities.tolist() == [[0.9], [0.1]]
     with pytest.raises(InputError, match="'d9'"):
@@ -228,7 +228,7 @@ def test_order_names_and_repeated_units_do_not_matter(drawn, random):
 
 
 @given(matrices, st.floats(0.1, 0.9))
-def test_scaling_scales_and_shifting_changes_nothing(drawn, factor):
+def test_measure_scales_with_support_and_ignores_shifts(drawn, factor):
     rows, labels = np.array(drawn[0]), drawn[1]
     value = coverage_by_value(rows, labels).equal_coverage
     scaled = coverage_by_value(rows * factor, labels).equal_coverage

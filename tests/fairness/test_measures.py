@@ -162,7 +162,7 @@ def read(name):
 
 
 @pytest.mark.parametrize("family", FAMILIES)
-def test_measures_of_the_registry_appear_everywhere(run, family):
+def test_registered_measures_appear_in_every_output(run, family):
     first, second = TOYS[family]
     with FAMILIES[family].adding(first), FAMILIES[family].adding(second):
         output, results = measured(run, family)
@@ -205,7 +205,7 @@ def test_measures_of_the_registry_appear_everywhere(run, family):
     assert values == {"even": 0.0, "one": 1.0}
 
 
-def test_formulas_get_the_tau_of_the_report_in_compare_too(run):
+def test_compare_uses_the_tau_of_the_report(run):
     toy = ShareMeasure(
         key="toy_tau",
         label="Tau",
@@ -217,7 +217,7 @@ def test_formulas_get_the_tau_of_the_report_in_compare_too(run):
     assert changes["systems"]["one"]["toy_tau"]["baseline"] == 0.5
 
 
-def test_a_toy_has_the_figures_worked_by_hand(run):
+def test_toy_measure_matches_values_by_hand(run):
     with PROPORTIONAL.adding(TOYS["proportional"][0]):
         _, results = measured(run, "proportional")
         # "one": p_y = (3/4, 1/4), half is wanted: short of b by .25, in percent 25
@@ -230,7 +230,7 @@ def test_a_toy_has_the_figures_worked_by_hand(run):
 
 
 @pytest.mark.parametrize("family", FAMILIES)
-def test_an_added_measure_moves_no_other_figure(run, family):
+def test_added_measure_changes_no_other_result(run, family):
     _, before = measured(run, family)
     with FAMILIES[family].adding(TOYS[family][0]), FAMILIES[family].adding(TOYS[family][1]):
         _, after = measured(run, family)
@@ -244,7 +244,7 @@ def test_an_added_measure_moves_no_other_figure(run, family):
 
 
 @pytest.mark.parametrize("family", FAMILIES)
-def test_json_that_lacks_a_measure_is_read_without_it(run, family):
+def test_json_without_an_added_measure_is_readable(run, family):
     measured(run, family)  # as an earlier version wrote it, without the measure
     toy = TOYS[family][0]
     with FAMILIES[family].adding(toy):
@@ -259,7 +259,7 @@ def test_json_that_lacks_a_measure_is_read_without_it(run, family):
 
 
 @pytest.mark.parametrize("family", FAMILIES)
-def test_a_known_measure_may_be_absent_from_json_too(run, family):
+def test_json_without_a_builtin_measure_is_readable(run, family):
     _, results = measured(run, family)
     gone = FAMILIES[family].shown[1]
     for system in results["systems"].values():
@@ -274,7 +274,7 @@ def test_a_known_measure_may_be_absent_from_json_too(run, family):
 
 
 @pytest.mark.parametrize("family", FAMILIES)
-def test_titles_say_what_holds_for_all_directions(run, family):
+def test_titles_match_the_directions_of_all_measures(run, family):
     statements = {
         "0 is fair": "higher is fairer",
         "below 0 is fairer": "above 0 is fairer",
@@ -304,7 +304,7 @@ def test_titles_say_what_holds_for_all_directions(run, family):
                 assert f"{', '.join(m.label for m in measures)}: {statement}." in text
 
 
-def test_overall_ranks_by_the_direction_and_names_it(run):
+def test_overall_ranks_by_direction_and_states_it(run):
     toy = TOYS["coverage"][1]
     with COVERAGE.adding(toy):
         measured(run, "coverage")
@@ -346,7 +346,7 @@ def test_findings_follow_the_directions():
 
 
 @pytest.mark.parametrize("family", FAMILIES)
-def test_a_measure_without_a_value_has_a_reason_everywhere(run, family):
+def test_measure_without_value_has_a_reason_in_every_output(run, family):
     toy = replace(TOYS[family][1], corpus_formula=lambda _, counts: np.full(len(counts), np.nan))
     with FAMILIES[family].adding(toy):
         measured(run, family)
@@ -367,7 +367,7 @@ def test_a_measure_without_a_value_has_a_reason_everywhere(run, family):
     assert read("oracle")["measures"][toy.key]["biased"] is None
 
 
-def test_the_choices_of_overall_are_the_measures_shown(run):
+def test_overall_choices_are_the_displayed_measures(run):
     toy = TOYS["coverage"][1]
     with COVERAGE.adding(toy):
         assert f"|{toy.key}|" in run("fairness", "overall", "--help")
@@ -376,7 +376,7 @@ def test_the_choices_of_overall_are_the_measures_shown(run):
     assert toy.key not in run("fairness", "overall", "--help")
 
 
-def test_a_measure_has_one_formula_and_a_key_of_its_own():
+def test_measure_has_one_formula_and_a_unique_key():
     with pytest.raises(StatisticsError, match="'x': pass sample_formula or corpus_formula, got n"):
         ShareMeasure(key="x", label="X")
     with pytest.raises(StatisticsError, match="got both"):
@@ -385,14 +385,14 @@ def test_a_measure_has_one_formula_and_a_key_of_its_own():
         COVERAGE.adding(CoverageMeasure(key="r_ec", label="X", sample_formula=len)).__enter__()
 
 
-def test_keys_and_labels_differ_over_all_families():
+def test_keys_and_labels_are_unique_across_families():
     for name in ("key", "label"):
         every = [getattr(measure, name) for family in FAMILIES.values() for measure in family]
         assert len(every) == len(set(every))
 
 
 @pytest.mark.parametrize("page", ["fairness.md", "formats.md", "methods.md"])
-def test_the_docs_name_every_measure(page):
+def test_docs_list_every_measure(page):
     text = (DOCS / page).read_text("utf-8")
     for family in FAMILIES.values():
         for measure in family.shown:

@@ -45,7 +45,7 @@ def test_by_hand():
     )
 
 
-def test_a_data_set_on_which_all_are_alike_tells_nothing():
+def test_data_set_with_equal_scores_is_ignored():
     result = overall({"x": {"a": 1.0, "b": 1.0}, "y": {"a": 0.0, "b": 2.0}})
     assert result["b"].value == 1.0
     assert result["b"].normalised == {"y": 1.0}
@@ -54,13 +54,13 @@ def test_a_data_set_on_which_all_are_alike_tells_nothing():
     assert overall({}) == {}
 
 
-def test_a_system_without_a_score_anywhere_has_a_reason():
+def test_system_without_scores_has_a_reason():
     result = overall({"x": {"a": 1.0, "b": None, "c": 3.0}, "y": {"a": 2.0, "b": None, "c": None}})
     assert (result["b"].why, result["c"].why) == ("no score on x, y", "no score on y")
     assert result["a"].why == "no data set tells the systems apart"
 
 
-def test_where_higher_is_fairer_the_highest_score_is_scaled_to_0():
+def test_highest_score_is_scaled_to_0_if_higher_is_fairer():
     scores = {"x": {"a": 1.0, "b": 5.0, "c": 2.0}, "y": {"a": 0.8, "b": 0.4, "c": 0.6}}
     # x: a 1, b 0, c .75; y: a 0, b 1, c .5
     result = overall(scores, direction="higher")
@@ -80,7 +80,7 @@ TABLE_10 = {
 }
 
 
-def test_unscaled_it_is_the_mean_of_three_scorers_of_fairsumms_table_2():
+def test_unscaled_mean_of_three_scorers_matches_fairsumm_table_2():
     scorers = ("ngram", "bert", "bart")
     for values, printed in ((0, 1), (2, 3)):
         scores = {
@@ -93,6 +93,6 @@ def test_unscaled_it_is_the_mean_of_three_scorers_of_fairsumms_table_2():
             assert result[system].normalised == dict(zip(scorers, row[values], strict=True))
 
 
-def test_unscaled_equal_scores_count():
+def test_equal_scores_count_without_scaling():
     result = overall({"one": {"a": 2.0, "b": 2.0}, "other": {"a": 1.0, "b": 3.0}}, scaling="none")
     assert {name: score.value for name, score in result.items()} == {"a": 1.5, "b": 2.5}

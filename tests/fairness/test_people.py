@@ -39,11 +39,11 @@ def sample(value, **differences):
         (["fair", "fair", "neg"], "fair"),
     ],
 )
-def test_the_majority_of_annotators(labels, expected):
+def test_majority_of_annotators_by_hand(labels, expected):
     assert majority(labels) == expected
 
 
-def test_which_measure_agrees_with_people_by_hand():
+def test_agreement_of_measures_with_people_by_hand():
     people = {1: "pos", 2: "neg", 3: "fair", 4: "pos", 5: "fair", 6: "neg"}
     first = {
         1: sample(0.2, pos=0.1, neg=-0.1),  # right
@@ -69,7 +69,7 @@ def test_which_measure_agrees_with_people_by_hand():
     assert (few.difference.value, few.difference.p_value) == (1.0, None)
 
 
-def test_as_often_as_the_paper_found_is_significant():
+def test_agreement_rate_of_the_paper_is_significant():
     # 17 of 25 against 8: the paper has p < .05 by paired bootstrap; one-sided it is .03
     people = dict.fromkeys(range(25), "pos")
     right, wrong = sample(1.0, pos=1.0, neg=0.0), sample(1.0, pos=0.0, neg=1.0)
@@ -81,7 +81,7 @@ def test_as_often_as_the_paper_found_is_significant():
     assert result.difference.p_value == pytest.approx(0.072, abs=0.02)
 
 
-def test_intervals_of_the_difference_hold_the_truth_as_often_as_they_say():
+def test_difference_intervals_have_nominal_coverage():
     rng = np.random.default_rng(8)
     right, wrong = sample(1.0, pos=1.0, neg=0.0), sample(1.0, pos=0.0, neg=1.0)
     n_held = 0
@@ -136,7 +136,7 @@ def write(path, rows):
     return str(path)
 
 
-def test_shares_and_facts_by_people_are_measured_as_a_scorers_are(tmp_path):
+def test_human_shares_and_facts_are_measured_like_scorer_output(tmp_path):
     rows = [
         # 3 facts of pos, 1 of neg, one of both, one made up: 4 to 2
         {"eid": "e0", "system": "x",
@@ -159,7 +159,7 @@ def test_shares_and_facts_by_people_are_measured_as_a_scorers_are(tmp_path):
         fj.fairness.proportionality(CLUSTERS, SUMMARIES, attribute="s", scorer=f"people:{path}")
 
 
-def test_the_temperature_at_which_a_scorer_goes_with_people(tmp_path):
+def test_temperature_with_best_agreement_with_people(tmp_path):
     rng = np.random.default_rng(3)
     gaps = rng.normal(0, 0.15, 8)
     scores = [
@@ -186,7 +186,7 @@ def test_the_temperature_at_which_a_scorer_goes_with_people(tmp_path):
         fj.fairness.temperature(CLUSTERS, SUMMARIES, attribute="s", scorer="unigrams", human=human)
 
 
-def test_people_beside_two_reports(tmp_path):
+def test_human_labels_are_compared_with_two_reports(tmp_path):
     # By support pos is covered better in all; by unigrams only pos is in the summary too.
     supports = [
         {"eid": f"e{n}", "system": "x", "aids": ["1", "2"], "units": ["u"],

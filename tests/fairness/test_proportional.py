@@ -44,7 +44,7 @@ def dist(source, summary):
     return ValueDistribution(values=values, source=tuple(source), summary=tuple(summary))
 
 
-def test_a_summary_that_shares_no_term_is_undefined_or_shared_by_all_alike():
+def test_summary_without_shared_terms_is_undefined_or_uniform():
     source = {"neg": ["bad"], "pos": ["good", "nice"], "neu": []}
     for summary in (["plain"], []):
         assert isinstance(unigram_distribution(source, summary), Undefined)
@@ -54,7 +54,7 @@ def test_a_summary_that_shares_no_term_is_undefined_or_shared_by_all_alike():
         assert result.source == pytest.approx((1 / 3, 2 / 3))
 
 
-def test_a_share_of_exactly_tau_is_too_little_in_the_authors_code_alone():
+def test_share_of_exactly_tau_is_under_represented_only_in_author_code():
     # p_x is 1/2 and 1/2; 0.4 is exactly 0.8 of that, and 0.6 is enough
     result = ValueDistribution(values=("a", "b"), source=(0.5, 0.5), summary=(0.4, 0.6))
     absent = ValueDistribution(values=("a",), source=(1.0,), summary=(1.0,))
@@ -92,7 +92,7 @@ def test_equal_and_given_targets_by_hand():
     assert binary_unfairness(given_target)[0]
 
 
-def test_a_value_without_wanted_share_takes_no_part():
+def test_value_with_target_0_is_excluded():
     # p_g = (1, 0): only a counts, shortfall 1 - 3/7 = 4/7 and K = 1
     shares = collect([WORKED], target={"a": 1.0})
     assert unfair_error_rates(shares)[0] == pytest.approx(4 / 7)
@@ -106,14 +106,14 @@ def test_second_order_by_hand():
     assert second_order_fairness(shares)[0] == pytest.approx(0.05)
 
 
-def test_second_order_averages_a_value_over_the_samples_that_hold_it():
+def test_second_order_averages_a_value_over_samples_containing_it():
     # a: shortfalls .2 and 0 over 2 samples -> .1; b: 0 over 2; c only in sample 2: .3 - .1 = .2.
     # Centre = .3 / 3 = .1; SOF = (0 + .1 + .1) / 3
     shares = collect([dist((0.5, 0.5), (0.3, 0.7)), dist((0.4, 0.3, 0.3), (0.5, 0.4, 0.1))])
     assert second_order_fairness(shares)[0] == pytest.approx(0.2 / 3)
 
 
-def test_the_tolerance_is_not_crossed_by_rounding():
+def test_rounding_does_not_cross_the_tolerance():
     # 0.8 * 0.3 = 0.24000000000000002 in floating point; 0.24 is not below it
     assert not binary_unfairness(collect([dist((0.3, 0.7), (0.24, 0.76))]))[0]
     assert binary_unfairness(collect([dist((0.3, 0.7), (0.2399, 0.7601))]))[0]
@@ -158,7 +158,7 @@ def test_one_value_is_fair_by_every_measure():
     assert unfair_error_rates(shares)[0] == area_under_curve(shares)[0] == 0.0
 
 
-def test_targets_are_checked():
+def test_invalid_targets_raise():
     assert check_target("ratio", ("a",)) == "ratio"
     with pytest.raises(InputError, match="'z'"):
         check_target({"z": 1.0}, ("a", "b"))
@@ -169,7 +169,7 @@ def test_targets_are_checked():
     assert isinstance(target_shares(WORKED, {"c": 1.0}), Undefined)
 
 
-def test_corpus_result_counts_and_names():
+def test_corpus_result_counts_and_names_excluded_samples():
     rng = np.random.default_rng(0)
     samples = [dist((0.5, 0.5), (0.2, 0.8))] * 3 + [dist((0.5, 0.5), (0.5, 0.5))] * 7
     result = proportional(collect(samples), resampling=Resampling(rng=rng), n_excluded=2)
@@ -195,7 +195,7 @@ def test_same_seed_same_result():
     assert results[0] == results[1]
 
 
-def test_planted_under_representation_is_found_and_a_fair_summary_is_not():
+def test_planted_under_representation_is_significant_and_fair_is_not():
     rng = np.random.default_rng(1)
     planted, fair = [], []
     for _ in range(200):
@@ -225,7 +225,7 @@ def samples(draw):
 
 
 @given(st.lists(samples(), min_size=1, max_size=6))
-def test_ranges_and_exact_auc_agrees_with_a_fine_sweep(values):
+def test_exact_auc_matches_a_fine_sweep_and_is_in_range(values):
     shares = collect(values)
     assert np.all((unfair_error_rates(shares) >= 0) & (unfair_error_rates(shares) <= 1))
     fine = np.mean([binary_unfairness(shares, tau=t) for t in np.linspace(0, 1, 2001)], axis=0)
@@ -267,7 +267,7 @@ def test_order_scale_and_absent_values_do_not_matter(a, b, summary, random):
         assert again.summary == pytest.approx(result.summary)
 
 
-def test_estimates_carry_their_method():
+def test_estimates_include_their_method():
     resampling = Resampling(rng=np.random.default_rng(0))
     uer = proportional(collect([WORKED] * 5), resampling=resampling).estimates["uer"]
     assert isinstance(uer, Estimate)

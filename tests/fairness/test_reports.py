@@ -51,7 +51,7 @@ def test_proportional_json_has_the_documented_shape_and_values(odd_corpus):
         ("Slow service, nice wine.", 2, 100 / 3),  # "service nice" is in no document
     ],
 )
-def test_novel_terms_are_those_that_no_document_has(summary, ngrams, novel):
+def test_novel_terms_occur_in_no_document(summary, ngrams, novel):
     cluster = make_cluster("c", [("a", "Slow service."), ("b", "Nice wine.")])
     runs = Normaliser() if ngrams == 1 else Runs(Normaliser(), ngrams)
     report = report_proportional(
@@ -67,7 +67,7 @@ def test_novel_terms_are_those_that_no_document_has(summary, ngrams, novel):
     assert note == f"Terms of summaries that are in no document, in percent: s {novel:.1f}."
 
 
-def test_proportional_counts_and_names_what_cannot_be_measured(odd_corpus):
+def test_proportional_counts_and_names_unmeasurable_samples(odd_corpus):
     corpus, summaries = odd_corpus
     result = proportional_json(report_proportional(corpus, summaries, options=QUICK))
     assert result["systems"]["s"]["excluded"] == 4
@@ -81,7 +81,7 @@ def test_proportional_counts_and_names_what_cannot_be_measured(odd_corpus):
     )
 
 
-def test_proportional_takes_scores_and_says_who_has_none(odd_corpus):
+def test_proportional_accepts_scores_and_names_missing_ones(odd_corpus):
     corpus, summaries = odd_corpus
     options = ProportionalOptions(n_resamples=100, scorer="bart_score:tiny")
     scores = {("good", "s"): {"a": -1.0, "b": -1.0}}
@@ -95,7 +95,7 @@ def test_proportional_takes_scores_and_says_who_has_none(odd_corpus):
     assert "temperature:0.1" in result["signature"]
 
 
-def test_a_target_that_a_set_cannot_meet_leaves_it_out(odd_corpus):
+def test_set_incompatible_with_the_target_is_excluded(odd_corpus):
     corpus, summaries = odd_corpus
     options = ProportionalOptions(target={"b": 1.0}, n_resamples=100)
     result = proportional_json(report_proportional(corpus, summaries, options=options))
@@ -137,7 +137,7 @@ def test_coverage_json_by_hand(odd_corpus):
     assert json.loads(json.dumps(result, allow_nan=False)) == result
 
 
-def test_coverage_of_nothing_is_null_and_says_why(odd_corpus):
+def test_empty_coverage_is_null_with_reason(odd_corpus):
     corpus, summaries = odd_corpus
     result = coverage_json(report_coverage(corpus, summaries, [], options=QUICK_COVERAGE))
     system = result["systems"]["s"]
@@ -147,7 +147,7 @@ def test_coverage_of_nothing_is_null_and_says_why(odd_corpus):
     assert (system["over"], system["under"]) == (None, None)
 
 
-def test_similarities_are_labelled_so(odd_corpus):
+def test_similarity_scorers_are_labelled(odd_corpus):
     corpus, summaries = odd_corpus
     support = make_support("good", [[0.5], [0.2], [-0.1]], kind="similarity")
     report = report_coverage(corpus, summaries, [support], options=QUICK_COVERAGE)
@@ -155,7 +155,7 @@ def test_similarities_are_labelled_so(odd_corpus):
     assert "kind:similarity" in report.signature
 
 
-def test_systems_do_not_change_each_other(odd_corpus):
+def test_systems_do_not_affect_each_other(odd_corpus):
     corpus, summaries = odd_corpus
     another = [Summary(eid=s.eid, system="another", text="nice") for s in summaries]
     alone = report_proportional(corpus, summaries, options=QUICK).systems["s"]
@@ -163,7 +163,7 @@ def test_systems_do_not_change_each_other(odd_corpus):
     assert alone == beside
 
 
-def test_input_that_does_not_fit_is_refused(odd_corpus):
+def test_mismatched_input_raises(odd_corpus):
     corpus, summaries = odd_corpus
     with pytest.raises(InputError, match="two summaries of 'good' by 's'"):
         report_proportional(corpus, [summaries[0], summaries[0]], options=QUICK)
@@ -198,7 +198,7 @@ def test_fifty_values_are_measured():
     assert result["systems"]["s"]["equal_coverage"]["value"] == pytest.approx(1.96 / 50)
 
 
-def test_human_supports_correct_a_scorer_that_favours_a_value():
+def test_human_labels_correct_a_biased_scorer():
     # People see no difference between values; the scorer gives a 0.2 more than b everywhere.
     rng = np.random.default_rng(3)
     clusters, summaries, scored, human = [], [], [], []
@@ -228,7 +228,7 @@ def test_human_supports_correct_a_scorer_that_favours_a_value():
     assert "fewer than two values" in system["dominance"]["unfair_share"]["why"]
 
 
-def test_summaries_that_are_missing_or_of_no_cluster_are_reported():
+def test_missing_and_unmatched_summaries_are_reported():
     sides = [("a", "slow service"), ("b", "nice wine")]
     corpus = label_corpus([make_cluster(eid, sides) for eid in ("one", "two")], attribute="side")
     texts = [
@@ -245,7 +245,7 @@ def test_summaries_that_are_missing_or_of_no_cluster_are_reported():
     assert not any("whole" in note for note in result.notes)
 
 
-def test_a_summary_is_unfair_where_few_assignments_of_values_are_as_unequal():
+def test_low_permutation_p_value_means_unfair():
     sides = [(side, "slow service") for side in "aaaabbbb"]
     clusters = [make_cluster(eid, sides) for eid in ("unequal", "equal")]
     supports = [
@@ -260,7 +260,7 @@ def test_a_summary_is_unfair_where_few_assignments_of_values_are_as_unequal():
     assert result["systems"]["s"]["r_ec"]["value"] == pytest.approx(0.5)
 
 
-def test_a_summary_of_stop_words_alone_is_empty_but_for_the_released_code():
+def test_stop_word_summary_is_empty_except_in_the_released_variant():
     corpus = label_corpus(
         [make_cluster(eid, [("a", "slow"), ("b", "wine")]) for eid in "xy"], attribute="side"
     )

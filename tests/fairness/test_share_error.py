@@ -54,21 +54,21 @@ def test_sensitivity_by_hand():
     assert result.by_value["b"].tipping_rate == pytest.approx(0.2)
 
 
-def test_a_summary_cannot_be_farther_from_the_target_than_on_its_rarest_value():
+def test_distance_is_at_most_that_of_the_rarest_value():
     result = sensitivity([sample((0.6, 0.4), (0.6, 0.4))], error_rate=1.0)
     # all of it on b is .6 away from p_g, on a .4
     assert result.bands["uer"].high == pytest.approx(0.6 / 2)
     assert result.bands["auc"].high == pytest.approx(1.0)
 
 
-def test_a_share_goes_no_farther_than_0_and_1():
+def test_shares_are_clipped_to_0_and_1():
     result = sensitivity([sample((0.5, 0.5), (0.95, 0.05))], error_rate=0.1)
     a, b = result.by_value["a"].band, result.by_value["b"].band
     assert (a.low, a.high) == pytest.approx((0.35, 0.5))
     assert (b.low, b.high) == pytest.approx((-0.5, -0.35))
 
 
-def test_one_value_has_nothing_to_misplace():
+def test_one_value_has_no_share_error():
     result = sensitivity([sample((1.0,), (1.0,))], error_rate=0.3)
     assert result.bands["bur"].high == result.bands["uer"].high == result.bands["sof"].high == 0.0
     assert result.bands["auc"].high == pytest.approx(0.0)
@@ -92,7 +92,7 @@ def simplex(n):
     st.floats(0, 1),
     st.sampled_from(["ratio", "equal", {"a": 1.0, "b": 2.0}]),
 )
-def test_the_truth_within_the_rate_stays_within_the_band(drawn, rate, target):
+def test_band_contains_the_truth_within_the_error_rate(drawn, rate, target):
     measured = [sample(source, summary) for source, summary, _ in drawn]
     # Mixing at `rate` moves at most that part of a summary.
     true = [
@@ -120,7 +120,7 @@ def test_the_truth_within_the_rate_stays_within_the_band(drawn, rate, target):
 
 
 @given(st.lists(st.tuples(simplex(3), simplex(3)), min_size=1, max_size=4))
-def test_without_error_the_band_is_the_measure(drawn):
+def test_zero_error_band_equals_the_measure(drawn):
     measured = [sample(*sides) for sides in drawn]
     bands = sensitivity(measured, error_rate=0.0).bands
     shares = collect(measured)
@@ -133,7 +133,7 @@ def test_without_error_the_band_is_the_measure(drawn):
     )
 
 
-def test_people_correct_a_matcher_that_takes_from_a_value():
+def test_human_labels_correct_a_biased_matcher():
     # People see b at its half; the matcher gives a tenth of every summary too much to a.
     rng = np.random.default_rng(5)
     truth = {f"e{i}": float(x) for i, x in enumerate(0.5 + rng.normal(0, 0.03, 200))}
@@ -150,7 +150,7 @@ def test_people_correct_a_matcher_that_takes_from_a_value():
     assert result.means["uer"].ppi_plus.value == pytest.approx(0.012, abs=0.003)
 
 
-def test_shares_that_do_not_fit_are_named():
+def test_mismatched_shares_are_named():
     measured = sample((0.5, 0.5), (0.5, 0.5))
     with pytest.raises(InputError, match="does not have the value 'z'"):
         people_distribution(measured, {"z": 1.0}, sample_name="'s' for 'e'")
@@ -161,7 +161,7 @@ def test_shares_that_do_not_fit_are_named():
     assert people_distribution(measured, {"b": 3.0}, sample_name="").summary == (0.0, 1.0)
 
 
-def test_both_stand_in_the_json():
+def test_band_and_correction_are_in_the_json():
     clusters = [make_cluster(f"e{i}", [("a", "nice wine"), ("b", "slow food")]) for i in range(6)]
     summaries = [Summary(eid=f"e{i}", system="s", text="Nice wine, slow.") for i in range(6)]
     options = ProportionalOptions(n_resamples=100, error_rate=0.1)

@@ -63,7 +63,7 @@ def test_correlations_of_scorers_over_summaries(correlation, of):
     assert LOW <= n_held / DATA_SETS <= HIGH
 
 
-def test_scorers_of_few_systems_agree_by_chance_as_rarely_as_said():
+def test_agreement_over_few_systems_respects_its_level():
     rng = np.random.default_rng(2)
     wrong = 0
     for _ in range(DATA_SETS):
@@ -76,7 +76,7 @@ def test_scorers_of_few_systems_agree_by_chance_as_rarely_as_said():
 
 
 @pytest.mark.parametrize("shares", [(0.5, 0.3), (0.4, 0.4)])
-def test_which_measure_agrees_better_with_people(shares):
+def test_comparison_of_measures_with_people_respects_its_level(shares):
     """The first alone agrees with people at one share of the summaries, the second at another."""
     rng = np.random.default_rng(3)
     right = MeasuredSample(value=1.0, differences={"pos": 1.0, "neg": -1.0})
@@ -95,7 +95,7 @@ def test_which_measure_agrees_better_with_people(shares):
 
 
 @pytest.mark.parametrize("sizes", [(30, 30), (4, 40), (10, 15, 30)])
-def test_a_dominating_value_makes_no_difference_by_chance_as_rarely_as_said(sizes):
+def test_dominance_test_respects_its_level(sizes):
     """Also where one value dominates few sets, and where the largest of three pairs is taken."""
     rng = np.random.default_rng(4)
     names = "abc"[: len(sizes)]

@@ -33,7 +33,7 @@ def test_missing_and_unknown_values_are_counted_and_named(unknown):
     assert "1 document without a known 'party' was excluded: a/1" in corpus.notes
 
 
-def test_sets_that_cannot_tell_values_apart_say_why():
+def test_sets_without_two_values_have_a_reason():
     corpus = label_corpus(
         [
             cluster("one", ["left", "left"]),
@@ -48,34 +48,34 @@ def test_sets_that_cannot_tell_values_apart_say_why():
     ]  # fmt: skip
 
 
-def test_unknown_attribute_names_those_that_exist():
+def test_unknown_attribute_error_lists_existing_ones():
     with pytest.raises(InputError, match=r"no article has attribute 'gender'.*'party'"):
         label_corpus([cluster("a", ["left"])], attribute="gender")
 
 
-def test_attribute_without_any_known_value_is_refused():
+def test_attribute_without_known_values_raises():
     with pytest.raises(InputError, match="no known value"):
         label_corpus([cluster("a", ["unknown", ""])], attribute="party")
 
 
-def test_ratings_are_categories_and_the_notes_say_so():
+def test_ratings_are_categories_with_a_note():
     corpus = label_corpus([cluster("a", [1, 5, 5.0, 3])], attribute="party")
     assert corpus.values == ("1", "3", "5")
     assert any("numbers, read as categories" in note for note in corpus.notes)
 
 
-def test_truth_values_are_words():
+def test_booleans_become_words():
     assert label_corpus([cluster("a", [True, False])], attribute="party").values == (
         "false", "true",
     )  # fmt: skip
 
 
-def test_many_numbers_are_refused_with_what_to_do():
+def test_many_distinct_numbers_raise_with_a_remedy():
     with pytest.raises(InputError, match=r"12 different values from 0 to 11; give cut points"):
         label_corpus([cluster("a", list(range(12)))], attribute="party")
 
 
-def test_bins_group_numbers_and_a_cut_point_belongs_above():
+def test_bins_group_numbers_and_cut_points_belong_to_the_upper_bin():
     corpus = label_corpus(
         [cluster("a", [0, 9.5, 10, 19, 20, 99])], attribute="party", bins=(10, 20)
     )
@@ -85,7 +85,7 @@ def test_bins_group_numbers_and_a_cut_point_belongs_above():
     assert any("grouped by the cut points" in note for note in corpus.notes)
 
 
-def test_bins_must_be_increasing_and_meet_numbers_only():
+def test_bins_must_be_increasing_and_need_numbers():
     with pytest.raises(InputError, match="increasing"):
         label_corpus([cluster("a", [1, 2])], attribute="party", bins=(3, 1))
     with pytest.raises(InputError, match="'left'"):
@@ -100,7 +100,7 @@ def test_fifty_values_are_read_and_rare_ones_named():
     )
 
 
-def test_duplicate_clusters_are_refused():
+def test_duplicate_clusters_raise():
     with pytest.raises(InputError, match="duplicate eid 'a'"):
         label_corpus([cluster("a", ["x"]), cluster("a", ["y"])], attribute="party")
 
@@ -115,13 +115,13 @@ def test_ten_rare_values_are_named_and_the_others_counted(n, ending):
 
 
 @pytest.mark.parametrize(("n_held", "rare"), [(4, True), (5, False)])
-def test_a_value_of_five_documents_is_not_rare(n_held, rare):
+def test_value_with_five_documents_is_not_rare(n_held, rare):
     values = ["x"] * n_held + ["y"] * 9
     corpus = label_corpus([cluster("a", values)], attribute="party")
     assert any("'x'" in note for note in corpus.notes) == rare
 
 
-def test_up_to_ten_numbers_are_categories():
+def test_up_to_ten_distinct_numbers_are_categories():
     ten = label_corpus([cluster("a", list(range(10)))], attribute="party")
     assert len(ten.values) == 10
     with pytest.raises(InputError, match="bins"):

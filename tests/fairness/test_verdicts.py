@@ -24,29 +24,29 @@ def support(*values, protocol="likert"):
     return supports.probabilities[:, 0].tolist()
 
 
-def test_support_is_the_place_on_the_scale():
+def test_support_is_the_relative_position_on_the_scale():
     assert support(1.0, 2.0, 5.0) == [0.0, 0.25, 1.0]
     assert support(0.0, 0.25, 1.0, protocol="binary") == [0.0, 0.25, 1.0]
 
 
 @pytest.mark.parametrize(("value", "protocol"), [(0.5, "likert"), (5.5, "likert"), (1.5, "binary")])
-def test_a_verdict_off_its_scale_is_refused(value, protocol):
+def test_verdict_off_its_scale_raises(value, protocol):
     with pytest.raises(InputError, match=f"the {protocol} scale from"):
         supports_from_judgements([CLUSTER], [verdict(value, protocol=protocol)])
 
 
-def test_a_summary_without_a_verdict_on_each_article_stays_unscored():
+def test_summary_with_missing_article_verdicts_is_unscored():
     two = [verdict(3.0, "a"), verdict(3.0, "b")]
     assert supports_from_judgements([CLUSTER], two) == []
     assert supports_from_judgements([], [*two, verdict(3.0, "c")]) == []
 
 
-def test_verdicts_on_whole_summaries_are_none_on_articles():
+def test_summary_level_verdicts_are_not_article_verdicts():
     with pytest.raises(InputError, match="no verdict is about a single article"):
         supports_from_judgements([CLUSTER], [verdict(3.0, unit="summary")])
 
 
-def test_articles_that_answer_nothing_take_no_part():
+def test_articles_without_answers_are_excluded():
     text = QuestionAnswers(
         question="Why?",
         answer_groups=((Answer(aid="c", answer="So."),), (Answer(aid="a", answer="Not so."),)),

@@ -19,7 +19,7 @@ def yelp(shared_data):
     return label_corpus(clusters.records, attribute="sentiment"), summaries.records
 
 
-def test_unigram_bur_and_uer_of_alpaca_on_yelp(yelp):
+def test_unigram_bur_and_uer_of_alpaca_on_yelp_are_reproduced(yelp):
     # FairSumm, Table 10: Alpaca, N-gramScore, Yelp: BUR 34.47, UER 3.71 percent
     system = report_proportional(*yelp, options=ProportionalOptions(n_resamples=500)).systems[
         "alpaca"
@@ -66,9 +66,7 @@ PUBLISHED = {
         pytest.param("yelp", marks=pytest.mark.large),
     ],
 )
-def test_the_terms_of_nltk_give_the_published_figures_to_the_last_digit(
-    name, nltk_terms, shared_data
-):
+def test_nltk_terms_reproduce_the_published_values_exactly(name, nltk_terms, shared_data):
     file, attribute, n, bur, uer = PUBLISHED[name]
     clusters = read_clusters(shared_data / name / file)
     summaries = read_summaries(shared_data / name / "summaries_alpaca.jsonl")
@@ -83,7 +81,7 @@ def test_the_terms_of_nltk_give_the_published_figures_to_the_last_digit(
     assert "terms:nltk@3.9" in result.signature
 
 
-def test_words_are_tagged_alone_lemmatised_and_stemmed(nltk_terms):
+def test_words_are_tagged_individually_lemmatised_and_stemmed(nltk_terms):
     # "the", "good" and "tried" are stop words of some language, "people" of the authors, and marks
     # are dropped; "fries" alone is a noun that Porter's stemmer takes on, "children" an exception
     terms = nltk_terms.terms("People TRIED the fries, || good children!")

@@ -30,7 +30,7 @@ def sides(old: list[Judgement], new: list[Judgement], labels: list[Label]) -> Si
     return sides_of(old, new, labels, LabelReading())
 
 
-def test_a_pair_with_one_verdict_has_no_score_and_is_counted():
+def test_pair_with_one_verdict_is_unscored_and_counted():
     old = [*both_orders("d1", "a", "a"), *both_orders("d2", "b", "b"), *both_orders("d3", "a", "b")]
     new = [
         *both_orders("d1", "a", "a"),
@@ -45,7 +45,7 @@ def test_a_pair_with_one_verdict_has_no_score_and_is_counted():
     assert paired.old.tolist() == [1.0]
 
 
-def test_orders_are_told_by_what_stood_first_whatever_the_names():
+def test_order_is_the_position_regardless_of_names():
     rows = [judgement("d1", "ab", "a"), judgement("d1", "ab", "b", a="y", b="x")]
     result = sides(rows, rows, [label("d1", "a")])  # x stood first, then y: both named x
     assert result.paired.new.tolist() == [1.0]
@@ -80,7 +80,7 @@ def study() -> tuple[Sides, Sides, list[Summary]]:
     return parts[0], parts[1], texts
 
 
-def test_by_length_the_longer_one_and_by_system_that_system():
+def test_length_audit_uses_the_longer_and_system_audit_the_named_system():
     development, test, texts = study()
     groups = {f"test{n}": "left" if n < 20 else "right" for n in range(40)}
     result = audits_of(development, test, grouping_of(texts, {"side": groups}), level=0.95)
@@ -105,14 +105,14 @@ def test_by_length_the_longer_one_and_by_system_that_system():
     assert result["attributes"] == ["side"]
 
 
-def test_summaries_of_one_length_are_in_no_group_of_lengths():
+def test_equally_long_summaries_are_in_no_length_group():
     development, test, _ = study()
     alike = [Summary(eid=f"test{n}", system=s, text="word") for n in range(40) for s in "xy"]
     rows = audits_of(development, test, grouping_of(alike, {}), level=0.95)["errors"]["groups"]
     assert {row["kind"] for row in rows} == {"system"}
 
 
-def test_position_is_of_all_pairs_in_both_orders_with_intervals():
+def test_position_audit_uses_all_pairs_in_both_orders():
     labels = [label(f"d{n}", "a") for n in range(10)]
     old = [row for n in range(10) for row in both_orders(f"d{n}", "a", "b" if n < 4 else "a")]
     new = [row for n in range(10) for row in both_orders(f"d{n}", "a", "a" if n else None)]
@@ -145,7 +145,7 @@ def test_a_document_has_the_value_of_more_than_half_of_its_articles():
         groups_by_attribute(clusters, "party")
 
 
-def test_what_an_attribute_leaves_out_is_said():
+def test_items_without_the_attribute_are_reported():
     development, test, texts = study()
     groups = {f"test{n}": "left" for n in range(38)}
     result = audits_of(development, test, grouping_of(texts, {"side": groups}), level=0.95)

@@ -21,17 +21,17 @@ def rating(system: str, value: float, annotator: str = "p") -> Label:
     return Label(eid="e", system=system, aspect="f", annotator=annotator, value=value)
 
 
-def test_labels_of_pairs_count_where_both_summaries_are_here():
+def test_pair_labels_count_if_both_summaries_are_present():
     first, other = pair("x", "y", "a"), pair("x", "elsewhere", "a")
     assert preferences([first, other, rating("x", 3)], HERE) == (first,)
 
 
-def test_a_number_for_a_pair_is_refused():
+def test_numeric_label_for_a_pair_raises():
     with pytest.raises(InputError, match="expected 'a', 'b' or 'tie'"):
         preferences([pair("x", "y", 1)], HERE)
 
 
-def test_ratings_tell_a_preference_of_each_who_rated_both():
+def test_preference_of_each_annotator_derives_from_both_ratings():
     rows = [rating("y", 2), rating("x", 4), rating("z", 2), rating("x", 1, "q")]
     rows += [rating("x", 2), rating("gone", 5)]  # p's mean of x is 3
     result = preferences(rows, HERE)
@@ -42,7 +42,7 @@ def test_ratings_tell_a_preference_of_each_who_rated_both():
     ]
 
 
-def test_a_pair_is_shown_as_its_first_annotator_saw_it():
+def test_pair_is_shown_in_the_order_of_its_first_annotator():
     labels = [
         pair("x", "y", "a", "p", order="ba", note="the second is right"),
         pair("y", "x", "a", "q", order="ba", note="seen the other way round"),

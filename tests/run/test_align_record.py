@@ -41,7 +41,7 @@ RECORD = AlignRecord(openings=(opening(),))
         (opening(("c", "d"), test=TWO), False),
     ],
 )
-def test_what_shares_a_document_is_refused_unless_it_is_the_same(other, refused):
+def test_splits_sharing_documents_raise_unless_equal(other, refused):
     fields = {name: getattr(other, name) for name in ("test", "candidates", "chosen")}
     if refused:
         with pytest.raises(RunError, match="used 1 time before"):
@@ -51,13 +51,13 @@ def test_what_shares_a_document_is_refused_unless_it_is_the_same(other, refused)
     check_sealed(RECORD, other.documents, reopen=True, **fields)
 
 
-def test_another_split_is_refused_before_its_candidates_are_known():
+def test_another_split_raises_before_candidates_are_made():
     with pytest.raises(RunError):
         check_sealed(RECORD, ("b", "c"), reopen=False, test=TWO)
     check_sealed(RECORD, ("a", "b"), reopen=False, test=ONE)
 
 
-def test_openings_are_counted_by_the_documents_that_they_share():
+def test_test_uses_are_counted_by_shared_documents():
     record = RECORD.with_opening(opening(("b", "c"), test=TWO)).with_opening(
         opening(("z",), test="3" * 64)
     )
@@ -66,7 +66,7 @@ def test_openings_are_counted_by_the_documents_that_they_share():
     assert record.other_openings(opening(("q",), candidates=TWO)) == ()
 
 
-def test_a_report_takes_the_place_of_its_opening_and_comes_back(tmp_path):
+def test_report_replaces_its_test_use_and_round_trips(tmp_path):
     record = RECORD.with_opening(opening(report={"kept": True}))
     write_record(tmp_path, record)
     assert read_record(tmp_path) == record
@@ -85,7 +85,7 @@ def test_a_report_takes_the_place_of_its_opening_and_comes_back(tmp_path):
         '{"fairjudge_align": 1, "openings": [], "more": 1}',
     ],
 )
-def test_what_is_no_such_record_is_refused(tmp_path, text):
+def test_invalid_record_raises(tmp_path, text):
     (tmp_path / "align.json").write_text(text)
     with pytest.raises(InputError, match="align"):
         read_record(tmp_path)

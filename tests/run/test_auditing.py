@@ -53,7 +53,9 @@ def test_position_bias_of_the_recorded_judge(
         ("stareval", ["--stars"], 2400),
     ],
 )
-def test_recorded_ratings_are_read_but_for_half_a_percent(tmp_path, shared_data, file, options, n):
+def test_at_least_99_5_percent_of_recorded_ratings_are_read(
+    tmp_path, shared_data, file, options, n
+):
     """At most 0.5 % unscored is what the import promises on these replies."""
     replies = shared_data / "summeval" / f"judge_gpt-3.5_{file}.jsonl"
     imported, report = tmp_path / "j.jsonl", tmp_path / "import.json"
@@ -75,7 +77,7 @@ def test_recorded_ratings_are_read_but_for_half_a_percent(tmp_path, shared_data,
     assert all(entry["reason"] and entry["detail"] for entry in data["unscored"])
 
 
-def test_a_judge_that_always_says_first_is_all_position_bias():
+def test_always_first_judge_has_full_position_bias():
     rows = []
     for eid in map(str, range(6)):
         rows += [row(eid, "a", order="ab", other="t"), row(eid, "b", order="ba", other="t")]
@@ -87,7 +89,7 @@ def test_a_judge_that_always_says_first_is_all_position_bias():
     assert group["shift"] is None
 
 
-def test_closeness_comes_from_labels_of_the_same_aspect(tmp_path):
+def test_closeness_uses_labels_of_the_same_aspect(tmp_path):
     labels = tmp_path / "labels.jsonl"
     lines = [
         {"eid": eid, "system": system, "aspect": "coverage", "annotator": "x", "value": value}
@@ -104,7 +106,7 @@ def test_closeness_comes_from_labels_of_the_same_aspect(tmp_path):
     }
 
 
-def test_position_without_pairs_is_refused():
+def test_position_audit_without_pairs_raises():
     with pytest.raises(InputError, match="pairwise"):
         position_report([row("1", 3)], labels=None, close_within=0.5)
 
@@ -127,7 +129,7 @@ def test_probes_are_distinguished():
     assert groups["unsupported"]["n"] == 3
 
 
-def test_verbosity_without_probes_is_refused():
+def test_verbosity_audit_without_probes_raises():
     with pytest.raises(InputError, match="X:extended"):
         verbosity_report([row("1", 3)])
 
@@ -179,7 +181,7 @@ def test_length_adjustment_removes_what_length_alone_explains(tmp_path):
     assert 0.0 <= pair["raw"]["low"] <= pair["raw"]["high"] <= 100.0
 
 
-def test_too_few_pairs_are_refused_with_the_reason(tmp_path):
+def test_too_few_pairs_raise_with_the_reason(tmp_path):
     summaries, judgements = tmp_path / "s.jsonl", tmp_path / "j.jsonl"
     summaries.write_text('{"eid": "1", "system": "s", "text": "a"}')
     judgements.write_text(json.dumps(row("1", "a", order="ab", other="t").to_json()))

@@ -20,7 +20,7 @@ def record(aids: str, *answering: str) -> dict[str, object]:
     }
 
 
-def test_an_article_without_an_answer_is_not_used_and_the_reason_is_its_own() -> None:
+def test_article_without_answers_is_unused_with_its_own_reason() -> None:
     built = join_outcome(record("ab", "a"), CLUSTER)
     assert [article.used for article in built.reference.articles] == [True, False, False, False]
     assert dict(built.unused) == {
@@ -31,6 +31,6 @@ def test_an_article_without_an_answer_is_not_used_and_the_reason_is_its_own() ->
     assert built.n_used == 1
 
 
-def test_without_a_question_no_article_is_used() -> None:
+def test_no_article_is_used_without_questions() -> None:
     built = join_outcome(record(""), CLUSTER)
     assert dict(built.unused) == dict.fromkeys("abc", "no question was left") | {"d": "stub"}

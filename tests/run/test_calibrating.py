@@ -8,7 +8,7 @@ from fairjudge.analysis.calibrating import trained_support
 from fairjudge.domain import Article, Cluster, Summary
 
 
-def test_a_copy_has_more_support_than_an_invention_and_gaps_are_left_out():
+def test_copied_text_has_more_support_and_gaps_are_excluded():
     story = "The council closed two libraries on Monday. Readers protested outside the town hall."
     cluster = Cluster(eid="e", articles=(Article(aid="a", title="t", content=story),))
     texts = {

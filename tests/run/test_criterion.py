@@ -75,7 +75,7 @@ def test_any_aspect_can_be_judged(tmp_path, criterion, stub, monkeypatch):
         ("aspect =", "TOML"),
     ],
 )
-def test_what_is_wrong_with_the_file_is_named(criterion, text, message):
+def test_invalid_file_error_names_the_problem(criterion, text, message):
     criterion.write_text(text)
     with pytest.raises(InputError, match=message):
         read_criterion_file(criterion)
@@ -127,7 +127,7 @@ def test_a_rule_alone_is_a_criterion(judge_by, stub):
         (("--scale", "scale.toml"), "Verdict: neutral", {3.0}),
     ],
 )
-def test_a_rule_goes_with_every_protocol_and_with_a_scale(
+def test_rule_works_with_every_protocol_and_a_scale(
     judge_by, stub, tmp_path, options, answer, values
 ):
     (tmp_path / "scale.toml").write_text(SCALE)
@@ -137,7 +137,7 @@ def test_a_rule_goes_with_every_protocol_and_with_a_scale(
     assert {row["value"] for row in rows} == values
 
 
-def test_a_file_with_a_rule_alone_asks_the_same(judge_by, stub, tmp_path):
+def test_file_with_only_a_rule_gives_the_same_prompt(judge_by, stub, tmp_path):
     file = tmp_path / "tone.toml"
     file.write_text(f'aspect = "tone"\nrule = "{RULE}"\n')
     (by_file,) = {row["signature"] for row in judge_by("--criterion", file)}
@@ -156,7 +156,7 @@ def test_a_rule_alone_is_judged_together_with_others(judge_by, stub, tmp_path):
     assert {(row["aspect"], row["value"]) for row in rows} == {("faithfulness", 4), ("tone", 2)}
 
 
-def test_python_and_studies_take_a_rule(stub, tmp_path, monkeypatch):
+def test_python_and_studies_accept_a_rule(stub, tmp_path, monkeypatch):
     monkeypatch.setenv("OPENAI_API_KEY", "test")
     stub.answer = lambda call: "Calm. Verdict: 2"
     model = fj.Model("openai:m", base_url=stub.v1, cache=tmp_path / "c")
@@ -199,7 +199,7 @@ criterion = "tone.toml"
         ({"rule": RULE, "model": "local"}, "need an LLM"),
     ],
 )
-def test_what_does_not_go_with_a_rule_is_said(stub, monkeypatch, options, message):
+def test_options_incompatible_with_a_rule_raise(stub, monkeypatch, options, message):
     monkeypatch.setenv("OPENAI_API_KEY", "test")
     model = fj.Model(options.pop("model", "openai:m"), base_url=stub.v1)
     with pytest.raises(FairJudgeError, match=re.escape(message)):

@@ -18,7 +18,7 @@ def row(judge, value=None, **fields):
     return make_judgement(judge=judge, value=value, signature=f"judge:{judge}", **fields)
 
 
-def test_members_are_kept_and_unscored_ones_take_no_part():
+def test_members_are_kept_and_unscored_ones_ignored():
     """Of 2, 5 and a refusal: mean 3.5; of the refusals alone: refused."""
     rows = jury_rows(
         [
@@ -44,7 +44,7 @@ def test_members_are_kept_and_unscored_ones_take_no_part():
         ((4,), 4.0, False, 1.0),
     ],
 )
-def test_a_tie_of_votes_is_a_tie(votes, value, split, agreement):
+def test_tied_votes_give_a_tie(votes, value, split, agreement):
     """By hand: the mean of the values that most members gave."""
     rows = [[row(f"j{place}", vote)] for place, vote in enumerate(votes)]
     (vote,) = jury_rows(rows, rule="majority")
@@ -54,7 +54,7 @@ def test_a_tie_of_votes_is_a_tie(votes, value, split, agreement):
     assert list(vote.model_extra["members"].values()) == list(votes)
 
 
-def test_a_split_over_a_pair_is_a_tie_and_no_split_is_claimed_of_means():
+def test_split_pair_votes_are_a_tie_and_means_report_no_split():
     def pair(judge, value):
         return Judgement(
             eid="e",
@@ -75,14 +75,14 @@ def test_a_split_over_a_pair_is_a_tie_and_no_split_is_claimed_of_means():
     assert vote.model_extra["split"] is False
 
 
-def test_distributions_are_averaged_where_all_have_one():
+def test_distributions_are_averaged_if_all_members_have_one():
     first = row("x", 1, probabilities={"1": 1.0, "2": 0.0})
     two = row("y", 2, probabilities={"1": 0.5, "2": 0.5})
     assert jury_rows([[first], [two]], rule="mean")[0].probabilities == {"1": 0.75, "2": 0.25}
     assert jury_rows([[first], [row("y", 2)]], rule="mean")[0].probabilities is None
 
 
-def test_other_items_are_refused():
+def test_judgements_of_other_items_raise():
     with pytest.raises(ValueError, match="same items"):
         jury_rows([[row("x", 2)], [row("y", 2, eid="f")]], rule="mean")
 
@@ -116,7 +116,7 @@ def rows_by_judge(tmp_path):
     return by_name
 
 
-def test_several_backends_make_a_jury(tmp_path, server):
+def test_several_backends_form_a_jury(tmp_path, server):
     """The two models always answer 2 and 5: every rating of the jury is 3.5."""
     server.answer = low_and_high
     result = invoke(*command(tmp_path, server, "low", "high"))
@@ -129,7 +129,7 @@ def test_several_backends_make_a_jury(tmp_path, server):
     }
 
 
-def test_a_limit_on_calls_is_for_the_whole_jury(tmp_path, server):
+def test_call_limit_applies_to_the_whole_jury(tmp_path, server):
     """Six summaries and two members are twelve calls; eight are allowed."""
     server.answer = low_and_high
     limited = command(tmp_path, server, "low", "high")
@@ -156,7 +156,7 @@ source = "test"
 """
 
 
-def test_a_limit_on_cost_is_for_the_whole_jury(tmp_path, server):
+def test_cost_limit_applies_to_the_whole_jury(tmp_path, server):
     """A thousandth of a dollar a token; the server counts 11 tokens in and 7 out: 0.018 a call.
 
     Before a call the most that it may cost is set aside: a token for three bytes of the prompt and
@@ -185,7 +185,7 @@ def test_a_limit_on_cost_is_for_the_whole_jury(tmp_path, server):
     assert spent["cost_usd"] <= most
 
 
-def test_a_member_whose_price_is_unknown_is_refused_before_any_call(tmp_path, server):
+def test_member_with_unknown_price_raises_before_any_call(tmp_path, server):
     prices = tmp_path / "prices.toml"
     prices.write_text(PRICE.format(model="low"))
     limited = [*command(tmp_path, server, "low", "high"), "--prices", prices, "--max-cost", "1"]
@@ -195,7 +195,7 @@ def test_a_member_whose_price_is_unknown_is_refused_before_any_call(tmp_path, se
     assert server.calls == []
 
 
-def test_a_run_folder_of_other_members_is_refused_with_their_names(tmp_path, server):
+def test_run_folder_of_other_members_raises_and_names_them(tmp_path, server):
     server.answer = low_and_high
     folder = ("--run", tmp_path / "mine")
     assert invoke(*command(tmp_path, server, "low", "high"), *folder).exit_code == 0

@@ -43,7 +43,7 @@ def planned(tmp_path, arguments, *rest):
 @pytest.mark.parametrize(
     "protocol", [("likert",), ("pairwise",), ("binary", "--reference-unit", "qa_pair")]
 )
-def test_a_plan_counts_the_calls_that_the_run_makes(tmp_path, server, protocol):
+def test_plan_counts_the_calls_of_the_run(tmp_path, server, protocol):
     same = [*arguments(tmp_path, *protocol), "--base-url", server.v1]
     before = planned(tmp_path, same)
     assert server.calls == []
@@ -64,7 +64,7 @@ def test_samples_and_juries_multiply_calls(tmp_path, server):
     assert plan["over"] == ["max_calls"]
 
 
-def test_cost_is_tokens_times_the_published_price_and_unknown_where_there_is_none(tmp_path, server):
+def test_cost_is_tokens_times_price_or_unknown_without_a_price(tmp_path, server):
     """gpt-4o-mini in prices.toml: 0.15 and 0.60 US dollars for a million tokens."""
     args = arguments(tmp_path, "likert")
     args[args.index("openai:m")] = "openai:gpt-4o-mini"
@@ -103,7 +103,7 @@ def received_tokens(server) -> int:
         ("faithfulness", "binary", "--text-unit", "sentence"),
     ],
 )
-def test_planned_tokens_are_those_the_server_receives(tmp_path, server, protocols):
+def test_planned_tokens_match_those_the_server_receives(tmp_path, server, protocols):
     aspect, *protocol = protocols
     same = [*arguments(tmp_path, *protocol, aspect=aspect), "--base-url", server.v1]
     before = planned(tmp_path, same)
@@ -194,7 +194,7 @@ def building(tmp_path, server, *more):
 @pytest.mark.parametrize(
     "pipeline", [("--pipeline", "paper", "--consolidation", "llm"), (), ("--complete",)]
 )
-def test_a_build_in_which_every_article_answers_is_planned_to_the_call(tmp_path, server, pipeline):
+def test_plan_is_exact_if_every_article_answers(tmp_path, server, pipeline):
     server.answer = newsroom(1.0)
     same = building(tmp_path, server, *pipeline)
     before = planned(tmp_path, same)
@@ -207,9 +207,7 @@ def test_a_build_in_which_every_article_answers_is_planned_to_the_call(tmp_path,
 
 @pytest.mark.local_model
 @pytest.mark.parametrize("filters", [(), ("--consensus-filter", "--merge-same-sources")])
-def test_a_build_never_takes_more_than_planned_and_filters_take_off_checks_alone(
-    tmp_path, server, filters
-):
+def test_build_never_exceeds_the_plan_and_filters_only_reduce_checks(tmp_path, server, filters):
     """Six articles in ten answer. The newsroom's largest group has all answers but one.
 
     So the consensus filter drops every question, and no call that checks one is left.
@@ -227,7 +225,7 @@ def test_a_build_never_takes_more_than_planned_and_filters_take_off_checks_alone
 
 
 @pytest.mark.local_model
-def test_a_cascade_is_planned_by_what_its_local_scorer_leaves(tmp_path, server):
+def test_cascade_plan_counts_items_left_by_the_local_scorer(tmp_path, server):
     thresholds, references = tmp_path / "thresholds.json", tmp_path / "references.json"
     rows = read_json(example_path("references.json"))
     few = [row | {"question_answers": row["question_answers"][:2]} for row in rows]
@@ -247,7 +245,7 @@ def test_a_cascade_is_planned_by_what_its_local_scorer_leaves(tmp_path, server):
     assert len(server.calls) == counts[1]
 
 
-def test_a_plan_takes_every_option_of_the_commands_that_it_plans(tmp_path):
+def test_plan_accepts_every_option_of_the_planned_commands(tmp_path):
     """But for what neither changes a call nor makes sense before one."""
     options = {
         name: set(re.findall(r"(--[a-z][a-z-]*)", run(*name.split(), "--help").output))
@@ -258,7 +256,7 @@ def test_a_plan_takes_every_option_of_the_commands_that_it_plans(tmp_path):
     }  # what it does
 
 
-def test_clusters_of_which_nothing_can_be_built_are_refused_as_build_refuses_them(tmp_path):
+def test_unbuildable_clusters_raise_the_error_of_build(tmp_path):
     first = {"eid": "e", "articles": [{"aid": "a", "content": "It rained on Monday."}]}
     (tmp_path / "clusters.json").write_text(json.dumps([first]))
     refused = run("batch", "plan", tmp_path / "clusters.json", "--backend", "openai:m", code=1)
@@ -276,13 +274,13 @@ def test_plan_needs_clusters_or_summaries():
     assert "clusters" in run("batch", "plan", code=2).output
 
 
-def test_token_counts_follow_the_rules_of_the_estimate():
+def test_token_counts_follow_the_estimation_rules():
     """1.034 times: "The" 1, "representatives" 1 + 11 // 8 = 2, "1234" 2, "?!" 1; 6.2, so 6."""
     assert count_tokens("The representatives 1234 ?!") == 6
     assert count_tokens("") == 0
 
 
-def test_a_batch_holds_the_calls_and_its_results_serve_the_run(tmp_path, server):
+def test_batch_contains_the_calls_and_its_results_are_used_by_the_run(tmp_path, server):
     calls, results = tmp_path / "calls.jsonl", tmp_path / "results.jsonl"
     same = [*arguments(tmp_path, "likert"), "--base-url", server.v1]
     report = planned(tmp_path, same, "--batch", calls)
@@ -314,7 +312,7 @@ def test_a_batch_holds_the_calls_and_its_results_serve_the_run(tmp_path, server)
     assert values.count(4.0) == len(rows) - 1
 
 
-def test_of_a_batch_only_whole_replies_are_kept(tmp_path):
+def test_only_complete_batch_replies_are_kept(tmp_path):
     def reply(text, reason="stop", **message):
         return {"choices": [{"message": {"content": text, **message}, "finish_reason": reason}]}
 
@@ -346,7 +344,7 @@ def test_of_a_batch_only_whole_replies_are_kept(tmp_path):
     cache.close()
 
 
-def test_a_broken_results_file_is_named_with_its_line(tmp_path):
+def test_invalid_results_file_is_named_with_its_line(tmp_path):
     broken = tmp_path / "results.jsonl"
     broken.write_text('{"custom_id": "x"}\n')
     result = invoke("batch", "load", broken, "--cache", tmp_path / "c")
@@ -355,7 +353,7 @@ def test_a_broken_results_file_is_named_with_its_line(tmp_path):
 
 
 @pytest.mark.parametrize(("kind", "n"), [("", 20), ("3 ", 3), ("60 ", 60), ("61 ", 60)])
-def test_as_many_questions_are_planned_for_as_are_asked_for_within_reason(kind, n):
+def test_planned_questions_follow_the_option_within_bounds(kind, n):
     request = CompletionRequest(
         target=ModelRef(provider="openai", model="m"),
         messages=(Message(role="user", content=f"Of 5.</article x>\nWrite {kind}questions."),),
@@ -365,7 +363,7 @@ def test_as_many_questions_are_planned_for_as_are_asked_for_within_reason(kind, 
 
 
 @pytest.mark.parametrize(("n", "groups"), [(1, [[1]]), (2, [[1], [2]]), (5, [[1, 3, 5], [2, 4]])])
-def test_two_groups_are_planned_for_that_hold_every_answer(n, groups):
+def test_plan_assumes_two_groups_containing_every_answer(n, groups):
     lines = "\n".join(f"{i}. (outlet) said so" for i in range(1, n + 1))
     more = "\n".join(f"{i}. (outlet) said so" for i in range(n + 1, n + 3))
     fences = (("2", lines), ("7", more))

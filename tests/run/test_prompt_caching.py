@@ -85,9 +85,7 @@ def judged(tmp_path, server, material, *, cache, command="judge", rest=()):
     return result, read_json(tmp_path / "report.json")
 
 
-def test_nearly_all_of_twelve_requests_on_the_same_articles_was_sent_before(
-    tmp_path, server, material
-):
+def test_requests_on_the_same_articles_share_most_of_their_prefix(tmp_path, server, material):
     answer = server.answer
     _, planned = judged(tmp_path, server, material, cache="a", command="batch plan")
     result, report = judged(tmp_path, server, material, cache="a")
@@ -104,7 +102,7 @@ def test_nearly_all_of_twelve_requests_on_the_same_articles_was_sent_before(
     assert share == pytest.approx(tokens["cached_input"] / tokens["input"], abs=0.03)
 
 
-def test_a_batch_file_holds_what_would_be_sent(tmp_path, server, material):
+def test_batch_file_contains_the_requests(tmp_path, server, material):
     batch = tmp_path / "calls.jsonl"
     judged(tmp_path, server, material, cache="a", command="batch plan", rest=("--batch", batch))
     judged(tmp_path, server, material, cache="a")
@@ -113,7 +111,7 @@ def test_a_batch_file_holds_what_would_be_sent(tmp_path, server, material):
     assert sorted(texts) == sorted(server.answer.texts)
 
 
-def test_what_was_sent_is_known_again_in_later_runs_with_the_same_cache(tmp_path, server, material):
+def test_later_runs_with_the_same_cache_reuse_sent_prefixes(tmp_path, server, material):
     answer = server.answer
     judged(tmp_path, server, material, cache="a")
     n_cached = answer.cached
@@ -136,7 +134,7 @@ def test_replies_are_found_in_a_cache_with_another_secret(tmp_path, server, mate
     assert not set(answer.texts[:24]) & set(answer.texts[24:])  # other marks
 
 
-def test_a_cost_is_planned_with_what_is_read_and_written(tmp_path, server, material):
+def test_planned_cost_includes_cache_reads_and_writes(tmp_path, server, material):
     """claude-sonnet-4-5: $3.00 in, $0.30 cached, $3.75 written, $15.00 out, a million tokens."""
     model = ("--backend", "anthropic:claude-sonnet-4-5", "--cache", tmp_path / "a")
     target = ("-o", tmp_path / "out.jsonl", "--json", tmp_path / "plan.json")

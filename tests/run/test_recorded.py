@@ -27,7 +27,7 @@ def judgement_with(task: JudgeTask, **outcome):
 TASKS = [task(cluster, system) for cluster in range(400) for system in "ab"]
 
 
-def test_judgements_come_in_the_order_of_tasks_whatever_the_order_of_rows(tmp_path):
+def test_judgements_follow_task_order_for_any_row_order(tmp_path):
     with RunFolder(tmp_path, identity=IDENTITY) as run:
         book = JudgementBook(run, TASKS)
         for position in reversed(range(len(TASKS))):
@@ -47,7 +47,7 @@ def test_judgements_come_in_the_order_of_tasks_whatever_the_order_of_rows(tmp_pa
     assert system_scores(ratings) == system_scores(expected)
 
 
-def test_a_pair_is_read_whole_and_bears_its_verdict(tmp_path):
+def test_pair_is_read_completely_with_its_verdict(tmp_path):
     pair = {"systems": ("a", "b"), "texts": ("x", "y"), "protocol": "pairwise"}
     tasks = [task(n, "", **pair, order=order) for n in range(300) for order in ("ab", "ba")]
     expected = [judgement_with(task, value="a" if n % 3 else "tie") for n, task in enumerate(tasks)]
@@ -59,7 +59,7 @@ def test_a_pair_is_read_whole_and_bears_its_verdict(tmp_path):
     assert system_scores(book.ratings) == system_scores(expected)
 
 
-def test_what_another_try_may_score_is_opened_again_and_the_last_row_counts(tmp_path):
+def test_retryable_items_are_reopened_and_the_last_row_counts(tmp_path):
     tasks = TASKS[:3]
     with RunFolder(tmp_path, identity=IDENTITY) as run:
         book = JudgementBook(run, tasks)
@@ -79,7 +79,7 @@ def test_what_another_try_may_score_is_opened_again_and_the_last_row_counts(tmp_
         assert [judgement.value for judgement in book.judgements()] == [1.0, 2.0, None]
 
 
-def test_a_row_that_was_changed_since_is_said_and_not_read(tmp_path):
+def test_modified_row_is_reported_and_skipped(tmp_path):
     with RunFolder(tmp_path, identity=IDENTITY) as run:
         book = JudgementBook(run, TASKS[:1])
         book.record(0, judgement_with(TASKS[0], value=1.0))
@@ -90,7 +90,7 @@ def test_a_row_that_was_changed_since_is_said_and_not_read(tmp_path):
         list(judgements)
 
 
-def test_rows_of_no_judgement_end_in_one_error(tmp_path):
+def test_invalid_rows_raise_one_error(tmp_path):
     with RunFolder(tmp_path, identity=IDENTITY) as run:
         run.append(ROWS, {"task": TASKS[0].id, "judgement": {"value": 3}})
         with pytest.raises(RunError, match="did not write"):

@@ -92,7 +92,7 @@ def model(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Model:
         ("faithfulness", "checklist", None),
     ],
 )  # fmt: skip
-def test_of_judges(tmp_path, model, aspect, protocol, unit):
+def test_reply_forms_of_judges(tmp_path, model, aspect, protocol, unit):
     references = write_jsonl(tmp_path / "r.jsonl", [reference()])
     summaries = write_jsonl(tmp_path / "s.jsonl", [summary("s"), summary("t")])
     (plan,) = plan_judging(
@@ -109,7 +109,7 @@ def test_of_judges(tmp_path, model, aspect, protocol, unit):
 
 
 @pytest.mark.parametrize("pipeline", ["article", "paper"])
-def test_of_references(tmp_path, model, pipeline):
+def test_reply_forms_of_references(tmp_path, model, pipeline):
     (plan,), _ = plan_building(
         write_jsonl(tmp_path / "c.jsonl", [cluster()]),
         options=BuildOptions(pipeline=pipeline, consolidation="llm", complete=True),
@@ -125,7 +125,7 @@ def test_of_references(tmp_path, model, pipeline):
         check(request)
 
 
-async def test_of_answers_in_parts():
+async def test_reply_forms_of_answers_in_parts():
     group = {"label": "x", "answers": [1], "disputed_by": []}
     row = {"question": 1, "groups": [group], "rivals": [], "invalid": []}
     backend = ScriptedBackend(lambda _: json.dumps({"sorted": [row]}))
@@ -137,14 +137,14 @@ async def test_of_answers_in_parts():
         check(request)
 
 
-async def test_of_units():
+async def test_reply_forms_of_units():
     backend = ScriptedBackend(lambda _: "no list")
     await split_units("It rained. It snowed.", backend=backend, target=TARGET)
     check(backend.requests[0])
 
 
 @pytest.mark.parametrize("protocol", ["likert", "binary", "pairwise"])
-async def test_of_repairs_where_no_verdict_is_an_answer_too(protocol):
+async def test_reply_forms_of_repairs_allow_no_verdict(protocol):
     backend = ScriptedBackend(lambda _: '{"reasoning": "It says 4, or no.", "verdict": null}')
     judge = LlmJudge(
         backend=backend,

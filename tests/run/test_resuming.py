@@ -93,7 +93,7 @@ async def _n_writes(path: str) -> int:
         return 10_000 - saver.n_left
 
 
-async def test_stopped_at_any_write_it_goes_on_as_if_never_stopped(tmp_path):
+async def test_run_interrupted_at_any_write_resumes_with_equal_results(tmp_path):
     whole = await start(graph(None), **HOW)
     assert whole["kept"] == ["1.0", "1.1", "1.2", "2.0", "2.1", "2.2"]
     n_writes = await _n_writes(str(tmp_path / "whole.sqlite"))
@@ -110,7 +110,7 @@ async def test_stopped_at_any_write_it_goes_on_as_if_never_stopped(tmp_path):
     assert n_resumed >= n_writes - 2
 
 
-async def test_a_thread_that_has_ended_gives_its_state_again(tmp_path):
+async def test_finished_thread_returns_its_state_again(tmp_path):
     async with aiosqlite.connect(tmp_path / "ended.sqlite") as connection:
         ended = graph(AsyncSqliteSaver(connection))
         assert await resume(ended, **HOW) is None

@@ -55,7 +55,7 @@ def test_files_are_built_and_judged_inside_a_running_loop():
     assert asyncio.run(one_cell()) == (1, 2)
 
 
-def test_what_the_caller_set_holds_there_too():
+def test_context_variables_of_the_caller_are_kept():
     name = contextvars.ContextVar("name", default="unset")
 
     async def read() -> str:
@@ -69,7 +69,7 @@ def test_what_the_caller_set_holds_there_too():
     assert asyncio.run(cell()) == "set"
 
 
-def test_an_error_comes_through():
+def test_errors_propagate():
     async def fail() -> None:
         raise LookupError("of its own")
 
@@ -80,7 +80,7 @@ def test_an_error_comes_through():
         asyncio.run(cell())
 
 
-def test_an_interrupt_ends_the_work_too():
+def test_interrupt_stops_the_work():
     ended = threading.Event()
 
     async def work() -> None:
