@@ -522,10 +522,10 @@ class ReasonInfo:
 
 UNSCORED_REASONS: Mapping[UnscoredReason, ReasonInfo] = {
     "unparseable": ReasonInfo(
-        description="no verdict could be read, after one repair; the reply was empty, or the limit "
-        "on its tokens cut it off"
+        description="no verdict could be parsed, after one repair; the reply was empty, or "
+        "truncated by the token limit"
     ),
-    "off_scale": ReasonInfo(description="there is a verdict, but not one that was offered"),
+    "off_scale": ReasonInfo(description="the verdict is not one of the offered answers"),
     "refused": ReasonInfo(
         description="the model or its provider declined: in words, by moderation (403), or by a "
         "content filter (400, or a finish reason such as `SAFETY`)",
@@ -533,7 +533,7 @@ UNSCORED_REASONS: Mapping[UnscoredReason, ReasonInfo] = {
     ),
     "backend": ReasonInfo(
         description="the server failed, after retries (by its status, or inside a reply of status "
-        "200), broke the reply off, denied this one request, or required a longer wait than "
+        "200), ended the reply early, denied this one request, or required a longer wait than "
         "`--max-wait` in total",
         retryable=True,
     ),
