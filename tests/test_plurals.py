@@ -41,7 +41,7 @@ NO_NUMBER = {
     "{type(backend).__name__} answers",
     "{self.target.model} contains replies",
     "{self._server} sends replies",
-    "{column} holds words",
+    "{column} contains words",
     "{group} words",
     "{judge.name} needs questions",
     "{group['judge']} against humans",

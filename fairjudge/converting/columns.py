@@ -1,4 +1,4 @@
-"""The names that people give columns and files: which column holds which field, and what a file."""
+"""Recognise the fields of columns, and the contents of files, by their usual names."""
 
 from __future__ import annotations
 
@@ -51,32 +51,32 @@ FIELDS: Mapping[str, tuple[str, ...]] = {
     "value": ("value", "score", "rating", "label"),
     "unit": ("unit",),
 }  # fmt: skip
-"""Field to the usual names of its column, the more particular first; spelled in any way."""
+"""Usual column names of each field, the most specific first; compared by `name_key`."""
 
-NAMED = frozenset({"text", "value"})
-"""Fields that may be mapped with a name: ``text:SYSTEM``, ``value:ASPECT``."""
+QUALIFIED_FIELDS = frozenset({"text", "value"})
+"""Fields that may be mapped with a qualifier: ``text:SYSTEM``, ``value:ASPECT``."""
 ASPECTS = frozenset({
     *asking.ASPECTS, "overall", "overallquality", "informativeness", "factuality", "conciseness",
     "readability", "nonredundancy", "grammaticality", "structure", "fairness",
 })  # fmt: skip
-"""Names, folded, of columns that hold a rating of a summary."""
+"""Keys of the usual names of columns with ratings of summaries."""
 ATTRIBUTES = frozenset({
     "stars", "starrating", "rating", "score", "sentiment", "gender", "sex", "party", "politics",
     "leaning", "politicalleaning", "bias", "stance", "race", "ethnicity", "agegroup", "dialect",
     "country", "language",
 })  # fmt: skip
-"""Names, folded, of columns of articles that are social attributes."""
+"""Keys of the usual names of article columns with social attributes."""
 DOCUMENTS, TARGETS = ("src", "source"), ("tgt", "target")
 OUTPUTS = ("hypo", "hyp", "out", "pred", "decoded", "txt")
-"""Ends of names of files of lines."""
+"""Extensions of files with one text per line."""
 TABLES = ("json", "jsonl", "ndjson", "csv", "tsv", "parquet")
 _SUFFIXES = frozenset((*DOCUMENTS, *TARGETS, *OUTPUTS, *TABLES, "gz", "md", "text", "cleaned"))
 _MIN_WORDS = 12
-"""A column named "source" or "input" holds documents where its texts are longer than a name is."""
+"""Minimum length of a document; shorter texts in a column "source" or "input" are names."""
 
 
-def folded(name: str) -> str:
-    """Return a column's name without case, spaces and signs."""
+def name_key(name: str) -> str:
+    """Return a column's name in lower case, without spaces and punctuation."""
     return re.sub(r"[\W_]+", "", name.casefold())
 
 
@@ -86,8 +86,8 @@ def leaf(name: str) -> str:
     return name if not last or last[0].isspace() else last
 
 
-def system_of(path: Path) -> str:
-    """Return a file's name without known extensions: ``gpt-3.5.jsonl.gz`` is of ``gpt-3.5``."""
+def system_name(path: Path) -> str:
+    """Return a file's name without known extensions: ``gpt-3.5`` for ``gpt-3.5.jsonl.gz``."""
     name = path.name
     while "." in name.strip("."):
         base, _, suffix = name.rpartition(".")
@@ -98,83 +98,87 @@ def system_of(path: Path) -> str:
 
 
 def column_names(columns: str | Sequence[str]) -> tuple[str, ...]:
-    """Return the columns that a field is mapped to: one by its name, or several."""
+    """Return the columns that a field is mapped to, as a tuple."""
     return (columns,) if isinstance(columns, str) else tuple(columns)
 
 
 @dataclass(frozen=True, slots=True)
 class Columns:
-    """The columns of a file, and those of them that the user says hold a field."""
+    """The columns of a file, and the user's mapping from fields to columns."""
 
     names: tuple[str, ...]
-    mapped: Mapping[str, tuple[str, ...]]
+    mapping: Mapping[str, tuple[str, ...]]
 
     @classmethod
-    def of(
+    def from_rows(
         cls, rows: Iterable[Mapping[str, Any]], mapping: Mapping[str, str | Sequence[str]]
     ) -> Columns:
-        """Return the columns that `rows` have; `mapping` says which holds a field, or several.
+        """Return the columns of `rows`, with the user's `mapping` from fields to columns.
 
         Raises
         ------
         ConfigurationError
-            For a field that there is not.
+            If a field is unknown.
         """
         names = tuple(dict.fromkeys(name for row in rows for name in row))
-        mapped = {name: column_names(columns) for name, columns in mapping.items()}
-        for name in mapped:
+        columns_by_field = {name: column_names(columns) for name, columns in mapping.items()}
+        for name in columns_by_field:
             field, colon, target = name.partition(":")
-            if field not in FIELDS or (colon and (field not in NAMED or not target.strip())):
+            if field not in FIELDS or (
+                colon and (field not in QUALIFIED_FIELDS or not target.strip())
+            ):
                 choices = ", ".join((*FIELDS, "text:SYSTEM", "value:ASPECT"))
-                raise ConfigurationError(f"--map: no field {name!r}; there are {choices}")
-        return cls(names, mapped)
+                raise ConfigurationError(f"--map: unknown field {name!r}; choose from {choices}")
+        return cls(names, columns_by_field)
 
     @property
     def fields(self) -> set[str]:
-        """The fields that are mapped."""
-        return {name.partition(":")[0] for name in self.mapped}
+        """The mapped fields."""
+        return {name.partition(":")[0] for name in self.mapping}
 
     @property
     def mapped_columns(self) -> set[str]:
         """The columns that are mapped to some field."""
-        return {column for columns in self.mapped.values() for column in columns}
+        return {column for columns in self.mapping.values() for column in columns}
 
     def targets(self, field: str) -> tuple[tuple[str, str | None], ...]:
-        """Return the columns of a field, each with the name after ``text:`` or ``value:``.
+        """Return the columns of a field, each with the qualifier after ``text:`` or ``value:``.
 
-        Without mapped columns these are of `columns` for texts, and none for ratings.
+        Without mapped columns, those of `columns` are returned for texts, and none for ratings.
         """
-        mapped = tuple(self._mapped(field))
+        mapped_targets = tuple(self._mapped_targets(field))
         usual = self.columns(field) if field == "text" else ()
-        return mapped or tuple((column, None) for column in usual)
+        return mapped_targets or tuple((column, None) for column in usual)
 
-    def _mapped(self, field: str) -> Iterator[tuple[str, str | None]]:
-        for name, columns in self.mapped.items():
+    def _mapped_targets(self, field: str) -> Iterator[tuple[str, str | None]]:
+        for name, columns in self.mapping.items():
             kind, _, target = name.partition(":")
             if kind == field:
                 yield from ((column, target or None) for column in columns)
 
     def columns(self, field: str) -> tuple[str, ...]:
-        """Return the columns of a field: those that are mapped, else the one with a usual name."""
+        """Return the mapped columns of a field, or else the one with a usual name."""
         if field in self.fields:
-            return tuple(column for column, _ in self._mapped(field))
+            return tuple(column for column, _ in self._mapped_targets(field))
         return tuple(self.candidates(field))[:1]
 
     def column(self, field: str) -> str | None:
-        """Return the column of a field, None where there is none."""
+        """Return the first column of a field, or None."""
         return next(iter(self.columns(field)), None)
 
     def candidates(self, field: str) -> Iterator[str]:
-        """Yield the columns with a usual name for a field, the best first, mapped ones left out."""
+        """Yield unmapped columns with a usual name for a field, the best first."""
         mapped_columns = self.mapped_columns
         by_name = {
-            folded(leaf(name)): name for name in reversed(self.names) if name not in mapped_columns
+            name_key(leaf(name)): name
+            for name in reversed(self.names)
+            if name not in mapped_columns
         }
-        yield from (by_name[name] for name in map(folded, FIELDS[field]) if name in by_name)
+        yield from (by_name[name] for name in map(name_key, FIELDS[field]) if name in by_name)
 
 
-def holds_documents(rows: Sequence[Mapping[str, Any]], column: str) -> bool:
-    """Say whether a column has texts, or lists, and not names."""
+def contains_documents(rows: Sequence[Mapping[str, Any]], column: str) -> bool:
+    """Return whether a column has lists or long texts, rather than names."""
     values = [row[column] for row in rows if row.get(column) is not None]
     return any(
         isinstance(value, list | dict) or len(str(value).split()) >= _MIN_WORDS for value in values

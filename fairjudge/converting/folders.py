@@ -1,9 +1,9 @@
-"""Folders of text files, an article or a summary in each, by the names of folders and files.
+"""Folders of text files with one article or summary each, by the names of folders and files.
 
 Articles are ``articles/CLUSTER/ARTICLE.txt`` or ``articles/CLUSTER.txt``, summaries
 ``summaries/SYSTEM/CLUSTER.txt`` or ``summaries/CLUSTER/SYSTEM.txt``; the folder of a cluster may
 also hold both, as such folders or as files such as ``article1.txt`` and ``summary_SYSTEM.txt``.
-Where no name tells, texts are articles.
+Texts without such names are articles.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, TypeAlias
 
-from fairjudge.converting.columns import folded, system_of
+from fairjudge.converting.columns import name_key, system_name
 from fairjudge.converting.layouts import Layout, Settings
 from fairjudge.converting.records import Entry, Kind
 from fairjudge.converting.roles import REFERENCE
@@ -37,13 +37,13 @@ _NAMES: Mapping[str, _Content] = {
     ),
     **dict.fromkeys(("references", "reference", "gold", "human", "humansummaries"), "references"),
 }
-"""Names of folders, folded, that say what their files hold."""
-_OF_FILES: Mapping[str, _Content] = {
+"""Contents of the files in a folder, by the key of its name."""
+_FILE_NAMES: Mapping[str, _Content] = {
     **dict.fromkeys(("summary", "summaries", "output", "prediction", "generated"), "summaries"),
     **dict.fromkeys(("reference", "gold"), "references"),
 }
-"""Words, folded, before or after the system in the name of a file within a cluster's folder."""
-_WHAT = f"(?P<what>{'|'.join(_OF_FILES)})"
+"""Contents of a file in a cluster's folder, by a word before or after the system in its name."""
+_WHAT = f"(?P<what>{'|'.join(_FILE_NAMES)})"
 _SYSTEM_LAST = re.compile(rf"{_WHAT}(?:[\s_.-]+(?P<system>.+))?", re.IGNORECASE)
 _SYSTEM_FIRST = re.compile(rf"(?P<system>.+?)[\s_.-]+{_WHAT}", re.IGNORECASE)
 _TEXTS = frozenset({".txt", ".md", ".text"})
@@ -52,30 +52,30 @@ _MAX_DEPTH = 4
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TextFile:
-    """A file of a folder of texts; ``ids`` are the names of its folders and its own."""
+    """A text file; ``ids`` are the names of its folders and its own name."""
 
     path: Path
     content: _Content
     ids: tuple[str, ...]
 
 
-def texts_of(folder: Path, *, alone: bool) -> tuple[TextFile, ...]:
-    """Return the text files in `folder`: those in folders whose names say what they hold.
+def texts_of(folder: Path, *, is_only_data: bool) -> tuple[TextFile, ...]:
+    """Return the text files in `folder`, only those in folders with usual names if there are any.
 
-    Where the folder stands `alone`, without other data, all of its texts are meant; beside other
-    data also those in folders of clusters.
+    Otherwise all texts are returned if the folder has no other data (`is_only_data`), else those
+    in folders of clusters.
     """
-    paths = sorted(_texts(folder), key=_in_order)
-    if typed_paths := [path for path in paths if _named(path, folder)]:
-        return tuple(_text_file(path, folder) for path in typed_paths)
-    paths = [path for path in paths if alone or path.parent != folder]
+    paths = sorted(_text_paths(folder), key=_sort_key)
+    if usual_paths := [path for path in paths if _has_usual_name(path, folder)]:
+        return tuple(_text_file(path, folder) for path in usual_paths)
+    paths = [path for path in paths if is_only_data or path.parent != folder]
     base = _folder_of_clusters(paths, folder)
     files = [_text_file(path, base) for path in paths]
-    return tuple(files if alone else _in_clusters(files, folder))
+    return tuple(files if is_only_data else _in_clusters(files, folder))
 
 
 def _folder_of_clusters(paths: Sequence[Path], folder: Path) -> Path:
-    """Return the folder within `folder` that holds the folders of all clusters, else itself."""
+    """Return the folder within `folder` that contains all folders of clusters, else `folder`."""
     parts = [path.relative_to(folder).parts for path in paths]
     firsts = {names[0] for names in parts if len(names) > 2}
     if len(firsts) == 1 and all(len(names) > 2 for names in parts):
@@ -86,36 +86,36 @@ def _folder_of_clusters(paths: Sequence[Path], folder: Path) -> Path:
 def _in_clusters(files: Sequence[TextFile], folder: Path) -> list[TextFile]:
     """Return the texts in folders of clusters within a common folder, or within `folder`.
 
-    Right in `folder`, the names of their files have to tell articles from summaries.
+    Directly in `folder`, only clusters with both articles and summaries by file name count.
     """
-    by_place: dict[Path, list[TextFile]] = {}
+    by_folder: dict[Path, list[TextFile]] = {}
     for file in files:
-        by_place.setdefault(file.path.parent.parent, []).append(file)
+        by_folder.setdefault(file.path.parent.parent, []).append(file)
     return [
         file
-        for place, several in by_place.items()
-        if len({file.path.parent for file in several}) > 1
-        if (folder in place.parents)
-        or (place == folder and {file.content for file in several} > {"articles"})
-        for file in several
+        for parent, siblings in by_folder.items()
+        if len({file.path.parent for file in siblings}) > 1
+        if (folder in parent.parents)
+        or (parent == folder and {file.content for file in siblings} > {"articles"})
+        for file in siblings
     ]
 
 
-def text_folders(folder: Path, *, alone: bool) -> list[Path]:
+def text_folders(folder: Path, *, is_only_data: bool) -> list[Path]:
     """Return the folders within `folder`, or itself, whose texts `texts_of` returns."""
-    files = texts_of(folder, alone=alone)
+    files = texts_of(folder, is_only_data=is_only_data)
     firsts = list(dict.fromkeys(folder / file.path.relative_to(folder).parts[0] for file in files))
-    are_named = any(folded(path.name) in _NAMES for path in firsts)
+    have_usual_names = any(name_key(path.name) in _NAMES for path in firsts)
     of_clusters = any(file.path.parent in {folder, *firsts} for file in files)
     if any(file.path.parent == folder for file in files) or (
-        not are_named and (alone or of_clusters)
+        not have_usual_names and (is_only_data or of_clusters)
     ):
         return [folder] if files else []
     return firsts
 
 
 def layout_of(files: Sequence[TextFile], settings: Settings) -> Layout:
-    """Return how files of texts are read."""
+    """Return the layout of text files."""
     counts = Counter(file.content for file in files)
     kinds: dict[Kind, int] = {
         "clusters": counts["articles"],
@@ -126,29 +126,29 @@ def layout_of(files: Sequence[TextFile], settings: Settings) -> Layout:
         pluralize(counts["summaries"], "summary", "summaries"),
         pluralize(counts["references"], "reference summary", "reference summaries"),
     )
-    present = [part for part in parts if not part.startswith("0 ")]
+    nonzero_parts = [part for part in parts if not part.startswith("0 ")]
     return Layout(
-        name=f"one text per file: {', '.join(present)}",
-        gives=frozenset(kind for kind, n in kinds.items() if n),
+        name=f"one text per file: {', '.join(nonzero_parts)}",
+        kinds=frozenset(kind for kind, n in kinds.items() if n),
         entries=lambda: _entries(files, settings),
     )
 
 
-def _texts(folder: Path) -> Iterator[Path]:
+def _text_paths(folder: Path) -> Iterator[Path]:
     for place, inner, names in os.walk(folder):
-        deep = len(Path(place).relative_to(folder).parts) >= _MAX_DEPTH
-        inner[:] = [] if deep else [name for name in inner if not name.startswith(".")]
+        is_deepest = len(Path(place).relative_to(folder).parts) >= _MAX_DEPTH
+        inner[:] = [] if is_deepest else [name for name in inner if not name.startswith(".")]
         paths = (Path(place, name) for name in names if not name.startswith("."))
         yield from (path for path in paths if path.suffix.lower() in _TEXTS)
 
 
-def _in_order(path: Path) -> list[tuple[int, str]]:
-    """Sort ``2.txt`` before ``10.txt``."""
+def _sort_key(path: Path) -> list[tuple[int, str]]:
+    """Return a key that sorts ``2.txt`` before ``10.txt``."""
     return [(int(part or 0), text) for text, part in re.findall(r"(\D*)(\d*)", str(path))]
 
 
-def _named(path: Path, folder: Path) -> bool:
-    return any(folded(part) in _NAMES for part in _folders(path, folder))
+def _has_usual_name(path: Path, folder: Path) -> bool:
+    return any(name_key(part) in _NAMES for part in _folders(path, folder))
 
 
 def _folders(path: Path, folder: Path) -> tuple[str, ...]:
@@ -157,20 +157,20 @@ def _folders(path: Path, folder: Path) -> tuple[str, ...]:
 
 def _text_file(path: Path, folder: Path) -> TextFile:
     folders = _folders(path, folder)
-    contents = [_NAMES[folded(part)] for part in folders if folded(part) in _NAMES]
-    ids = tuple(part for part in folders[1:] if folded(part) not in _NAMES)
+    contents = [_NAMES[name_key(part)] for part in folders if name_key(part) in _NAMES]
+    ids = tuple(part for part in folders[1:] if name_key(part) not in _NAMES)
     content = contents[-1] if contents else "articles"
-    is_named = any(folded(part) in _NAMES for part in folders[1:])
-    if ids and not is_named and (by_name := _of_its_name(system_of(path))):
-        content, system = by_name
+    has_usual_name = any(name_key(part) in _NAMES for part in folders[1:])
+    if ids and not has_usual_name and (name_parts := _content_and_system(system_name(path))):
+        content, system = name_parts
         return TextFile(path=path, content=content, ids=(system, *ids) if system else ids)
-    return TextFile(path=path, content=content, ids=(*ids, system_of(path)))
+    return TextFile(path=path, content=content, ids=(*ids, system_name(path)))
 
 
-def _of_its_name(name: str) -> tuple[_Content, str] | None:
-    """Return what a file holds, and by which system, as ``summary_gpt`` says; else None."""
+def _content_and_system(name: str) -> tuple[_Content, str] | None:
+    """Return the content and the system in a name such as ``summary_gpt``, else None."""
     match = _SYSTEM_LAST.fullmatch(name) or _SYSTEM_FIRST.fullmatch(name)
-    return match and (_OF_FILES[match["what"].lower()], match["system"] or "")
+    return match and (_FILE_NAMES[match["what"].lower()], match["system"] or "")
 
 
 def _entries(files: Sequence[TextFile], settings: Settings) -> Iterator[Entry]:
@@ -188,18 +188,20 @@ def _entries(files: Sequence[TextFile], settings: Settings) -> Iterator[Entry]:
     for file in files:
         if file.content == "articles":
             continue
-        eid, system = _summarized(file, documents, settings)
+        eid, system = _cluster_and_system(file, documents, settings)
         if not (text := _text(file.path).strip()):
             yield Skipped(line=0, why="a file without text")
         else:
             yield summary(eid, system, text)
 
 
-def _summarized(file: TextFile, eids: Mapping[str, object], settings: Settings) -> tuple[str, str]:
-    """Return the cluster and the system of a summary, of which cluster ids are known."""
+def _cluster_and_system(
+    file: TextFile, eids: Mapping[str, object], settings: Settings
+) -> tuple[str, str]:
+    """Return the cluster and the system of a summary; `eids` are the known clusters."""
     eid = next((name for name in reversed(file.ids) if name in eids), file.ids[-1])
     names = [name for name in file.ids if name != eid]
-    if not names and len(file.ids) == 1 and folded(file.path.stem) in _OF_FILES:
+    if not names and len(file.ids) == 1 and name_key(file.path.stem) in _FILE_NAMES:
         return eid, settings.system or REFERENCE
     if file.content == "references":
         return eid, REFERENCE if not names else f"{REFERENCE}-{'-'.join(names)}"

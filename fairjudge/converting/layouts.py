@@ -1,4 +1,4 @@
-"""A layout: its name, the records that it gives, and its reader."""
+"""A layout: its name, its kinds of records, and its reader."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 class Settings:
     """The user's settings for a file: see `fairjudge.convert`.
 
-    ``keys`` are columns, folded, that name the clusters of another file.
+    ``keys`` are keys of columns with the cluster ids of another file.
     """
 
     columns: Mapping[str, str | Sequence[str]] = field(default_factory=dict)
@@ -29,14 +29,14 @@ class Settings:
     keys: tuple[str, ...] = ()
 
     @property
-    def named(self) -> tuple[str, ...]:
-        """The columns that the user names."""
-        mapped = (column for spec in self.columns.values() for column in column_names(spec))
-        return (*mapped, *((self.group, *self.attributes) if self.group else ()))
+    def named_columns(self) -> tuple[str, ...]:
+        """The columns in the user's settings."""
+        mapped_columns = (column for spec in self.columns.values() for column in column_names(spec))
+        return (*mapped_columns, *((self.group, *self.attributes) if self.group else ()))
 
     @property
     def is_explicit(self) -> bool:
-        """Whether the user says where things stand, so that no data set is to be guessed."""
+        """Whether the user specifies columns, so that no data set is guessed."""
         return bool(self.columns or self.group or self.split)
 
 
@@ -44,16 +44,15 @@ class Settings:
 class Layout:
     """How a file is read.
 
-    ``gives`` are the kinds of records that come of it; ``unused`` says, after ``entries`` was gone
-    through, of which columns nothing was made. ``group`` is the column that groups rows, and
-    ``numbered`` counts the rows where their numbers are the ids of clusters; ``roles`` say what
-    the columns of rows hold.
+    ``kinds`` are the kinds of its records. ``unused`` returns the unused columns, once ``entries``
+    are exhausted. ``group`` is the column that groups rows. ``n_numbered`` is the number of rows,
+    if row numbers are the ids of clusters. ``roles`` are the roles of the columns.
     """
 
     name: str
-    gives: frozenset[Kind]
+    kinds: frozenset[Kind]
     entries: Callable[[], Iterable[Entry]]
     unused: Callable[[], tuple[str, ...]] = tuple
     group: str | None = None
-    numbered: int | None = None
+    n_numbered: int | None = None
     roles: Roles | None = None

@@ -9,24 +9,24 @@ from dataclasses import replace
 from itertools import combinations
 from typing import Any, TypeAlias
 
-from fairjudge.converting.columns import FIELDS, folded
+from fairjudge.converting.columns import FIELDS, name_key
 from fairjudge.datasets._source import Row
 from fairjudge.errors import InputError
 from fairjudge.importing.sources import Json, Source
 
-_SYSTEMS = frozenset(map(folded, FIELDS["system"]))
-_ANNOTATORS = frozenset(map(folded, FIELDS["annotator"]))
-_KEYS = frozenset(map(folded, (*FIELDS["group"], *FIELDS["eid"]))) - {"id"} | _SYSTEMS
+_SYSTEMS = frozenset(map(name_key, FIELDS["system"]))
+_ANNOTATORS = frozenset(map(name_key, FIELDS["annotator"]))
+_KEYS = frozenset(map(name_key, (*FIELDS["group"], *FIELDS["eid"]))) - {"id"} | _SYSTEMS
 _MAX_DEPTH = 4
 Rows: TypeAlias = Sequence[Json]
 
 
-def unnested(source: Source) -> Source:
+def unnest(source: Source) -> Source:
     """Return `source` with the records within its objects as rows, and their fields as columns.
 
-    An object with one list of objects, or with objects by ids, is replaced by these. A list of
-    objects that name systems or annotators makes a row of each. Fields of an object ``meta`` are
-    columns such as ``meta.story``, beside the column ``meta``.
+    An object with one list of objects, or with objects by id, is replaced by these objects. A list
+    of objects with systems or annotators becomes one row per object. The fields of an object
+    ``meta`` become columns such as ``meta.story``, in addition to the column ``meta``.
     """
     rows = [row for row in source.rows if row.problem is not None or row.value is not None]
     if len(rows) == 1 and isinstance(rows[0].value, dict):
@@ -47,13 +47,13 @@ def check_one_list(source: Source) -> None:
     Raises
     ------
     InputError
-        It is one; to pair every row of a list with every row of the others would be wrong.
+        If `source` is such an object, since its lists cannot be read as one table.
     """
     if len(source.rows) != 1 or not isinstance(source.rows[0].value, dict):
         return
     lists = {name: part for name, part in source.rows[0].value.items() if _is_records(part)}
-    for (_, rows), (_, named_rows) in combinations(lists.items(), 2):
-        key = _shared_key(rows, named_rows) or _shared_key(named_rows, rows)
+    for (_, rows), (_, referenced_rows) in combinations(lists.items(), 2):
+        key = _shared_key(rows, referenced_rows) or _shared_key(referenced_rows, rows)
         if key is not None:
             path = source.path
             names = [shlex.quote(f"{name}.json") for name in lists]
@@ -69,13 +69,13 @@ def check_one_list(source: Source) -> None:
             )
 
 
-def _shared_key(rows: Rows, named_rows: Rows) -> str | None:
-    """Return the column by which several of `rows` name rows of `named_rows`, if there is one."""
-    ids = {str(row.get("id")) for row in named_rows}
+def _shared_key(rows: Rows, referenced_rows: Rows) -> str | None:
+    """Return the column of `rows` that refers to rows of `referenced_rows`, or None."""
+    ids = {str(row.get("id")) for row in referenced_rows}
     for name in rows[0]:
         values = {str(row.get(name)) for row in rows}
-        common_values = {str(row[name]) for row in named_rows if name in row}
-        by_name = folded(name) in _KEYS and values & common_values
+        common_values = {str(row[name]) for row in referenced_rows if name in row}
+        by_name = name_key(name) in _KEYS and values & common_values
         by_id = name.casefold().endswith("_id") and values <= ids
         if len(values) > 1 and (by_name or by_id):
             return name
@@ -83,10 +83,10 @@ def _shared_key(rows: Rows, named_rows: Rows) -> str | None:
 
 
 def _records(value: Json, depth: int = 0) -> list[Any]:
-    """Return the records that an object holds; itself, where it is one."""
+    """Return the records within an object, or the object itself if it is a record."""
     lists = [part for part in value.values() if _is_records(part)]
     objects = [part for part in value.values() if isinstance(part, dict)]
-    if len(lists) == 1 and not _fields_of_record(value):
+    if len(lists) == 1 and not _is_record(value):
         return list(lists[0])
     if len(objects) == len(value) > 1 and len({frozenset(part) for part in objects}) == 1:
         return [{"id": key, **part} for key, part in value.items()]
@@ -99,44 +99,46 @@ def _is_records(value: object) -> bool:
     return isinstance(value, list) and bool(value) and all(isinstance(v, dict) for v in value)
 
 
-def _fields_of_record(value: Json) -> bool:
-    """Say whether an object has a text or a list beside its list of objects, as a cluster has."""
+def _is_record(value: Json) -> bool:
+    """Return whether an object also has a text or another list, as a cluster has."""
     return any(
         (isinstance(part, list) and not _is_records(part))
-        or (isinstance(part, str) and folded(name) in _TEXTS)
+        or (isinstance(part, str) and name_key(name) in _TEXTS)
         for name, part in value.items()
     )
 
 
-_TEXTS = frozenset(map(folded, (*FIELDS["documents"], *FIELDS["text"], *FIELDS["reference"])))
+_TEXTS = frozenset(map(name_key, (*FIELDS["documents"], *FIELDS["text"], *FIELDS["reference"])))
 
 
 def _rows_within(row: Row) -> Iterator[Row]:
     if not isinstance(row.value, dict):
         yield row
         return
-    for value in _exploded(row.value):
+    for value in _explode(row.value):
         yield replace(row, value=value)
 
 
-def _exploded(value: Json, depth: int = 0) -> Iterator[dict[str, Any]]:
-    """Yield a row for each object of a list that names systems or annotators."""
+def _explode(value: Json, depth: int = 0) -> Iterator[dict[str, Any]]:
+    """Yield one row per object of a list of objects with systems or annotators."""
     flat = dict(_flat(value))
-    several = next((name for name, part in flat.items() if _names_people(part)), None)
-    if several is None or depth == _MAX_DEPTH:
+    list_name = next(
+        (name for name, part in flat.items() if _have_systems_or_annotators(part)), None
+    )
+    if list_name is None or depth == _MAX_DEPTH:
         yield flat
         return
-    scalars = {name: part for name, part in flat.items() if name != several}
-    for part in flat[several]:
-        yield from _exploded(
-            scalars | {f"{several}.{name}": field for name, field in part.items()}, depth + 1
+    scalars = {name: part for name, part in flat.items() if name != list_name}
+    for part in flat[list_name]:
+        yield from _explode(
+            scalars | {f"{list_name}.{name}": field for name, field in part.items()}, depth + 1
         )
 
 
-def _names_people(value: object) -> bool:
+def _have_systems_or_annotators(value: object) -> bool:
     if not _is_records(value):
         return False
-    names = [{*map(folded, item)} for item in value]  # type: ignore[attr-defined]
+    names = [{*map(name_key, item)} for item in value]  # type: ignore[attr-defined]
     return all(keys & _SYSTEMS for keys in names) or all(keys & _ANNOTATORS for keys in names)
 
 

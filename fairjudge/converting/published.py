@@ -25,28 +25,28 @@ _ALL: frozenset[Kind] = frozenset({"clusters", "summaries", "labels"})
 
 
 def layout_of(source: Source) -> Layout | None:
-    """Return how the rows are read, where they are of one of these data sets."""
+    """Return the layout of rows of one of these data sets, else None."""
     keys = source.first.keys()
     if summeval.recognises(source):
-        paired = "text" in keys
+        has_articles = "text" in keys
         return Layout(
-            name="SummEval" if paired else "SummEval, without its articles (unpaired)",
-            gives=_ALL if paired else _ALL - {"clusters"},
+            name="SummEval" if has_articles else "SummEval, without its articles (unpaired)",
+            kinds=_ALL if has_articles else _ALL - {"clusters"},
             entries=lambda: _summeval(source),
             unused=lambda: tuple(name for name in ("references", "filepath") if name in keys),
         )
     if {"machine_summaries", "text", *_ASPECTS} <= keys:
         return Layout(
-            name="SummEval, an article per row",
-            gives=_ALL,
+            name="SummEval, one article per row",
+            kinds=_ALL,
             entries=lambda: _summeval_by_article(source),
             unused=lambda: ("human_summaries",) if "human_summaries" in keys else (),
         )
     if {"subtopics", "documents"} <= keys:
         return Layout(
-            name="SummHay, a topic per row: a subtopic with the documents that hold its insights "
-            "is a reference",
-            gives=frozenset({"references", "summaries"}),
+            name="SummHay, one topic per row: each subtopic, with the documents that contain its "
+            "insights, is a reference",
+            kinds=frozenset({"references", "summaries"}),
             entries=lambda: _summhay(source),
         )
     return None
@@ -73,14 +73,14 @@ def _summeval_by_article(source: Source) -> Iterator[Entry]:
             for number, content in enumerate(texts, 1):
                 yield summary(eid, f"system-{number}", content)
             for aspect in _ASPECTS:
-                rated = _list(row, aspect)
-                if len(rated) != len(texts):
-                    of = pluralize(len(texts), "summary", "summaries")
-                    raise InputError(f"{len(rated)} ratings of {of}", field=aspect)
-                for number, rating in enumerate(rated, 1):
+                ratings = _list(row, aspect)
+                if len(ratings) != len(texts):
+                    n_texts = pluralize(len(texts), "summary", "summaries")
+                    raise InputError(f"{len(ratings)} ratings of {n_texts}", field=aspect)
+                for number, rating in enumerate(ratings, 1):
                     value = score(rating)
                     if value is None:
-                        yield Skipped(line=line, why=f"a rating of {aspect!r} that is no number")
+                        yield Skipped(line=line, why=f"a rating of {aspect!r} that is not a number")
                         continue
                     item = {"eid": eid, "system": f"system-{number}", "aspect": aspect}
                     yield make_label(**item, annotator="experts", value=value)
@@ -94,7 +94,7 @@ def _list(row: Json, name: str) -> list[Any]:
 
 
 def _summhay(source: Source) -> Iterator[Entry]:
-    """Yield a reference a subtopic: its insights are the groups of answers to its question."""
+    """Yield one reference per subtopic; its insights are the answer groups of its question."""
     for line, topic in source.records():
         with source.locate_errors(line):
             documents = list(items(topic, "documents"))
@@ -112,7 +112,7 @@ def _reference(eid: str, subtopic: Json, documents: list[Json]) -> Entry:
         text(insight, "insight_id"): text(insight, "insight")
         for insight in items(subtopic, "insights")
     }
-    holding = {
+    aids_by_insight = {
         insight: [
             text(document, "document_id")
             for document in documents
@@ -120,10 +120,10 @@ def _reference(eid: str, subtopic: Json, documents: list[Json]) -> Entry:
         ]
         for insight in insights
     }
-    holders = {insight: aids for insight, aids in holding.items() if aids}
-    used = {aid for aids in holders.values() for aid in aids}
-    if not holders:
-        return Skipped(line=0, why="a subtopic whose insights stand in no document")
+    used_insights = {insight: aids for insight, aids in aids_by_insight.items() if aids}
+    used = {aid for aids in used_insights.values() for aid in aids}
+    if not used_insights:
+        return Skipped(line=0, why="a subtopic whose insights are in no document")
     return validate_record(
         Reference,
         {
@@ -138,9 +138,9 @@ def _reference(eid: str, subtopic: Json, documents: list[Json]) -> Entry:
                     "question": str(subtopic.get("query") or subtopic.get("subtopic") or ""),
                     "answer_groups": [
                         [{"aid": aid, "answer": insights[insight]} for aid in aids]
-                        for insight, aids in holders.items()
+                        for insight, aids in used_insights.items()
                     ],
-                    "group_labels": [insights[insight] for insight in holders],
+                    "group_labels": [insights[insight] for insight in used_insights],
                 }
             ],
         },

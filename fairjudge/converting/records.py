@@ -40,9 +40,9 @@ class ReadFile:
 class Converted:
     """Clusters, references, summaries and labels of other layouts.
 
-    ``files`` says what each input was recognised as, ``left_out`` how many rows, texts or values
-    were left out for each reason, ``warnings`` what makes the ids of clusters doubtful, and
-    ``command_line_warnings`` the same with options of the command line.
+    ``files`` are the inputs with their layouts. ``left_out`` counts the excluded rows, texts and
+    values by reason. ``warnings`` are about doubtful cluster ids; ``command_line_warnings`` are
+    the same warnings with options of the command line.
 
     Examples
     --------
@@ -77,7 +77,7 @@ class Converted:
         return next((records for name, records in self.records().items() if name == kind), ())
 
     def counts(self) -> dict[Kind, str]:
-        """Return what there is of each kind, in words."""
+        """Return a description of the records of each kind."""
         counts = {
             "clusters": _articles("cluster", self.clusters),
             "references": _articles("reference", self.references),
@@ -103,7 +103,7 @@ class Converted:
         return tuple(paths)
 
     def next_commands(self, folder: str | Path) -> tuple[NextCommand, ...]:
-        """Return the commands that go on with what `write` wrote to `folder`, each in full."""
+        """Return complete commands for the next steps with the files of `write` in `folder`."""
         target = Path(folder)
         paths = {kind: target / f"{kind}.jsonl" for kind in self.records()}
         data = Data(
@@ -121,7 +121,7 @@ class Converted:
 
     @property
     def too_few_to_rank(self) -> str:
-        """Why the labels can never show that a judge ranks systems; empty if they can."""
+        """The reason why the labels cannot show that a judge ranks systems; empty if they can."""
         return ranking_obstacle(self.labels)
 
     def to_json(self) -> dict[str, Any]:
@@ -160,12 +160,12 @@ class RecordCollector:
         self.left_out: Counter[str] = Counter()
 
     def add(self, entry: Entry) -> None:
-        """Take an entry.
+        """Add an entry.
 
         Raises
         ------
         InputError
-            Two clusters have one id and other articles.
+            If two clusters have the same id and different articles.
         """
         match entry:
             case Skipped():
@@ -183,22 +183,22 @@ class RecordCollector:
         first = self.clusters.setdefault(entry.eid, entry)
         if first.articles != entry.articles:
             raise InputError(
-                f"{entry.eid!r} stands for other articles above: name the column that tells "
-                "clusters apart by --map eid=COLUMN, or --group COLUMN where a row is an article",
+                f"an earlier cluster {entry.eid!r} has other articles: specify the column of "
+                "cluster ids with --map eid=COLUMN, or --group COLUMN if each row is an article",
                 field="eid",
             )
         if isinstance(entry, Reference):
             self.clusters[entry.eid] = entry
 
-    def converted(self) -> Converted:
+    def result(self) -> Converted:
         """Return the collected records."""
-        of_clusters = self.clusters.values()
+        all_clusters = self.clusters.values()
         return Converted(
             files=tuple(self.files),
             clusters=tuple(
-                cluster for cluster in of_clusters if not isinstance(cluster, Reference)
+                cluster for cluster in all_clusters if not isinstance(cluster, Reference)
             ),
-            references=tuple(cluster for cluster in of_clusters if isinstance(cluster, Reference)),
+            references=tuple(cluster for cluster in all_clusters if isinstance(cluster, Reference)),
             summaries=tuple(self.summaries.values()),
             labels=tuple(self.labels),
             left_out=dict(self.left_out),

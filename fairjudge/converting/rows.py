@@ -32,17 +32,17 @@ def sample_of(source: Source) -> list[Json]:
 
 
 def layout_of(source: Source, settings: Settings) -> Layout | None:
-    """Return how the rows are read, None where their columns do not tell.
+    """Return the layout of the rows, None if it does not follow from their columns.
 
     Raises
     ------
     ConfigurationError
-        A field that the user names is not there.
+        If a mapped field is unknown.
     """
     sample = sample_of(source)
     if not sample:
         return None
-    columns = Columns.of(sample, settings.columns)
+    columns = Columns.from_rows(sample, settings.columns)
     roles = grouped_roles(sample, columns, settings) or row_roles(source, sample, columns, settings)
     if roles is None:
         return None
@@ -50,7 +50,7 @@ def layout_of(source: Source, settings: Settings) -> Layout | None:
     used = roles.used() | set(fields)
     return Layout(
         name=description_of(sample[0], roles),
-        gives=roles.gives,
+        kinds=roles.kinds,
         entries=lambda: (
             _articles(source, roles, columns)
             if roles.group
@@ -59,20 +59,24 @@ def layout_of(source: Source, settings: Settings) -> Layout | None:
         unused=lambda: _unused(columns.names, used),
         group=roles.group,
         roles=roles,
-        numbered=None if roles.group or roles.eid else len(set(source.numbers) or source.rows),
+        n_numbered=None if roles.group or roles.eid else len(set(source.numbers) or source.rows),
     )
 
 
 def _unused(names: Iterable[str], used: set[str | None]) -> tuple[str, ...]:
     """Return the unused columns; an object counts as used if one of its fields is."""
     parents = {
-        name[:place] for name in used if name for place, sign in enumerate(name) if sign == "."
+        name[:position]
+        for name in used
+        if name
+        for position, character in enumerate(name)
+        if character == "."
     }
     return tuple(name for name in names if name not in used and name not in parents)
 
 
 def _records(source: Source, roles: Roles, split: str | None) -> Iterator[Entry]:
-    """Yield what each row has: a cluster, summaries, labels."""
+    """Yield the cluster, the summaries and the labels of each row."""
     row_counts: Counter[tuple[str, str, str]] = Counter()
     for number, line, row in source.numbered_records():
         with source.locate_errors(line):

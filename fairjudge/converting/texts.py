@@ -1,4 +1,4 @@
-"""Parse the documents of a cluster in a cell: one text, texts joined by a mark, or a list."""
+"""Parse the documents of a cluster in a cell: one text, separated texts, or a list."""
 
 from __future__ import annotations
 
@@ -12,26 +12,28 @@ from fairjudge.datasets._problems import validate_record
 from fairjudge.domain import Article, Cluster, Summary
 from fairjudge.errors import InputError
 
-MARKS = ("|||||", "story_separator_special_tag", "<doc-sep>", "[DOC_SEP]")
-"""What joins the documents of a cluster in Multi-News and what was made after it."""
+SEPARATORS = ("|||||", "story_separator_special_tag", "<doc-sep>", "[DOC_SEP]")
+"""Separators of the documents of a cluster in Multi-News and later data sets."""
 _LINE_BREAK = "NEWLINE_CHAR"
-"""The mark of a line break in Multi-News' files of lines."""
+"""The placeholder of a line break in Multi-News' files of lines."""
 
 
 def articles_of(
     *cells: object, split: str | None, attributes: Iterable[str] = ()
 ) -> tuple[Article, ...]:
-    """Return the documents that `cells` hold; texts without a letter or digit are none."""
-    several = [cell for cell in cells if cell is not None] if len(cells) > 1 else cells
-    documents = (document for cell in several for document in _documents(_unpacked(cell), split))
-    return tuple(_numbered(documents, tuple(attributes)))
+    """Return the documents in `cells`; texts without a letter or digit are ignored."""
+    present_cells = [cell for cell in cells if cell is not None] if len(cells) > 1 else cells
+    documents = (
+        document for cell in present_cells for document in _documents(_parse_list(cell), split)
+    )
+    return tuple(_number_articles(documents, tuple(attributes)))
 
 
 def _documents(cell: object, split: str | None) -> Iterator[Mapping[str, Any]]:
     if isinstance(cell, str):
-        marks = (split,) if split else MARKS
-        mark = next((mark for mark in marks if mark in cell), None)
-        yield from ({"content": part} for part in (cell.split(mark) if mark else [cell]))
+        separators = (split,) if split else SEPARATORS
+        separator = next((separator for separator in separators if separator in cell), None)
+        yield from ({"content": part} for part in (cell.split(separator) if separator else [cell]))
     elif isinstance(cell, Mapping):
         yield from _one_or_columns(cell)
     elif isinstance(cell, list):
@@ -42,7 +44,7 @@ def _documents(cell: object, split: str | None) -> Iterator[Mapping[str, Any]]:
 
 
 def _one_or_columns(cell: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
-    """Yield the one document that an object is, or those of an object of lists, as Arrow has it."""
+    """Yield the object as one document, or the documents of an object of lists (as in Arrow)."""
     lists = {name: value for name, value in cell.items() if isinstance(value, list)}
     if lists and len({len(value) for value in lists.values()}) == 1:
         for values in zip(*lists.values(), strict=True):
@@ -51,12 +53,12 @@ def _one_or_columns(cell: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
         yield cell
 
 
-def _numbered(
+def _number_articles(
     documents: Iterable[Mapping[str, Any]], attributes: tuple[str, ...]
 ) -> Iterator[Article]:
     aids: set[str] = set()
     for number, document in enumerate(documents, 1):
-        columns = Columns.of([document], {})
+        columns = Columns.from_rows([document], {})
         content = document.get(columns.column("content") or "")
         if not isinstance(content, str) or not any(map(str.isalnum, content)):
             continue
@@ -69,7 +71,7 @@ def _numbered(
 def article(
     row: Mapping[str, Any], columns: Columns, *, aid: str, attributes: Iterable[str] = ()
 ) -> Article:
-    """Return the article that a row, or an object within one, is."""
+    """Return the article in a row, or in an object within a row."""
     details = {
         name: row[column]
         for name in ("title", "url", "domain")
@@ -77,15 +79,15 @@ def article(
     }
     values = {name: only_value(row.get(name)) for name in attributes}
     values = {name: value for name, value in values.items() if value not in (None, "")}
-    own = row.get("attributes")
-    values = {**(own if isinstance(own, dict) else {}), **values}
-    content = cleaned(row.get(columns.column("content") or ""))
+    own_attributes = row.get("attributes")
+    values = {**(own_attributes if isinstance(own_attributes, dict) else {}), **values}
+    content = replace_line_breaks(row.get(columns.column("content") or ""))
     fields = {"aid": aid, "content": content, **details}
     return validate_record(Article, fields | ({"attributes": values} if values else {}))
 
 
 def id_of(row: Mapping[str, Any], column: str | None) -> str | None:
-    """Return an id as text: a whole number that a data frame made a float of is that number."""
+    """Return an id as text; a whole number that a data frame stored as a float has no fraction."""
     value = row.get(column) if column else None
     if isinstance(value, float) and value.is_integer():
         value = int(value)
@@ -105,18 +107,20 @@ def cluster(eid: str, articles: Iterable[Article]) -> Cluster:
 
 
 def summary(eid: str, system: object, text: object) -> Summary:
-    """Return the summary; one of several lines or bullets may be a list."""
-    joined = "\n".join(map(str, text)) if isinstance(text, list) else text
-    return validate_record(Summary, {"eid": eid, "system": system, "text": cleaned(joined)})
+    """Return the summary; `text` may be a list of lines or bullets."""
+    content = "\n".join(map(str, text)) if isinstance(text, list) else text
+    return validate_record(
+        Summary, {"eid": eid, "system": system, "text": replace_line_breaks(content)}
+    )
 
 
-def cleaned(text: object) -> object:
-    """Return a text with line breaks where their stand-in stands."""
+def replace_line_breaks(text: object) -> object:
+    """Return a text with line breaks in place of their placeholder; other values unchanged."""
     return text.replace(_LINE_BREAK, "\n").strip() if isinstance(text, str) else text
 
 
-def _unpacked(cell: object) -> object:
-    """Return the list that a table's cell holds in the words of JSON or of Python."""
+def _parse_list(cell: object) -> object:
+    """Return the list in a table's cell that is JSON or a Python literal, else the cell."""
     if not (isinstance(cell, str) and cell.startswith("[") and cell.rstrip().endswith("]")):
         return cell
     for parser in (parse, ast.literal_eval):

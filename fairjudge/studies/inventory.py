@@ -10,9 +10,9 @@ from pathlib import Path
 from fairjudge.converting.files import (
     command_for,
     convert_files,
-    files_of,
-    that_hold_data,
-    why_not_read,
+    data_files_of,
+    layout_problem,
+    paths_with_layout,
 )
 from fairjudge.converting.folders import text_folders
 from fairjudge.converting.layouts import Settings
@@ -114,8 +114,8 @@ def find_data(
     inventory = DataInventory()
     paths, text_paths, skip_reasons = _files(inputs)
     other_paths = [path for path in paths if not inventory.add(path)]
-    convertible = that_hold_data(other_paths, settings)
-    skip_reasons |= {path: why_not_read(path) for path in other_paths if path not in convertible}
+    convertible = paths_with_layout(other_paths, settings)
+    skip_reasons |= {path: layout_problem(path) for path in other_paths if path not in convertible}
     inventory.skip_reasons |= skip_reasons
     if convertible or text_paths:
         data = convert_files([*convertible, *text_paths], settings)
@@ -138,8 +138,8 @@ def _files(inputs: Iterable[Path]) -> tuple[list[Path], list[Path], dict[Path, s
         if not path.is_dir():
             files.append(path)
             continue
-        data_files, skipped_files = files_of(path)
-        new_text_paths = text_folders(path, alone=not data_files)
+        data_files, skipped_files = data_files_of(path)
+        new_text_paths = text_folders(path, is_only_data=not data_files)
         files += data_files
         text_paths += new_text_paths
         skip_reasons |= {

@@ -50,7 +50,7 @@ def warning(*files: str) -> str:
 def test_documents_under_several_ids(cli, article, key):
     path = write("e.json", rows(article=article, key=key))
     text = warning(path)
-    assert "8 clusters of 2 different documents: '1' and '2' hold the same" in text
+    assert "8 clusters of 2 different documents: '1' and '2' have the same" in text
     column = f"eid={key or 'COLUMN'}"
     assert text.endswith(f"--map {shlex.quote(column)}")
     result = cli("convert", path, "-o", "data")
@@ -75,7 +75,7 @@ def test_one_summary_per_id():
 def test_summaries_without_a_cluster():
     write("articles.json", [{"eid": f"d{n}", "documents": [text]} for n, text in enumerate(TEXTS)])
     text = warning(write("e.json", rows(article=None, key="file")), "articles.json")
-    assert "no summary is of a cluster: ids of summaries are such as '1'" in text
+    assert "no summary belongs to a cluster: summaries have ids such as '1'" in text
     assert text.endswith("--map eid=file")
 
 

@@ -64,7 +64,7 @@ def test_folder_yields_systems_or_error(cli):
     assert "not UTF-8" in left_out.pop(str(Path("in/latin.out")))
     assert left_out == {
         str(Path("in/notes.txt")): "1 line for the 2 of test.src",
-        str(Path("in/slides.pdf")): "no file of data by its name",
+        str(Path("in/slides.pdf")): "not a data file by its name",
         str(Path("in/old")): "a folder",
     }
     output = cli("convert", "in", "-o", "data", code=0)

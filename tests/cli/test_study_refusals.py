@@ -219,7 +219,7 @@ def test_init_lists_each_ignored_file(cli, study_file):
     texts = [line for line in result.out.splitlines() if line.startswith("Excluded: ")]
     reasons = {Path(line.split(": ")[1]).name: line for line in texts}
     assert {*reasons} == {"plan.xlsx", "half.json", "prices.csv", "judged.jsonl", "pictures"}
-    assert "no file of data by its name" in reasons["plan.xlsx"]
+    assert "not a data file by its name" in reasons["plan.xlsx"]
     assert "cut off" in reasons["half.json"]
     assert "'item', 'price'" in reasons["prices.csv"]
     assert "judgements: a result, not input data" in reasons["judged.jsonl"]

@@ -68,7 +68,7 @@ def test_labels_lie_beside_the_texts(cli):
     assert "one text per file: 1 article, 2 summaries" in text
     assert "2 labels of fluency, tone" in text
     assert "Excluded 1 time: a file without text" in text
-    assert "notes.pdf: no file of data by its name" in text
+    assert "notes.pdf: not a data file by its name" in text
     assert "a folder" not in text
 
 
@@ -84,5 +84,5 @@ def test_texts_in_folders_of_other_names_are_read_alone_only():
 
 def test_a_folder_without_texts_or_data():
     Path("in/articles").mkdir(parents=True)
-    with pytest.raises(fj.FairJudgeError, match="holds no files of data"):
+    with pytest.raises(fj.FairJudgeError, match="contains no data files"):
         fj.convert("in")

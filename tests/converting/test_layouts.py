@@ -106,7 +106,9 @@ def test_a_group_is_named_where_values_do_not_repeat_or_names_do_not_tell():
         fj.convert(path, group="what")
     with pytest.raises(ConfigurationError, match="no column 'text'"):
         fj.convert(path, columns={"content": "text"})
-    with pytest.raises(ConfigurationError, match="no field 'body'; there are eid, documents"):
+    with pytest.raises(
+        ConfigurationError, match="unknown field 'body'; choose from eid, documents"
+    ):
         fj.convert(path, columns={"body": "wort"})
     with pytest.raises(ConfigurationError, match="'content': 'COLUMN'"):
         fj.convert(path, group="was")
@@ -124,7 +126,7 @@ def test_ratings_are_labels_by_annotator_and_aspect():
     ]  # fmt: skip
     by_name = fj.convert(lines("r.jsonl", rows), columns={"value": ["fluency", "Coherence"]})
     assert len(by_name.labels) == 3
-    assert by_name.left_out == {"a rating of 'fluency' that is no number: 'n/a'": 1}
+    assert by_name.left_out == {"a rating of 'fluency' that is not a number: 'n/a'": 1}
     assert len(by_name.summaries) == 1
 
 
@@ -146,7 +148,9 @@ def test_files_without_ids_belong_together_by_the_numbers_of_rows():
     assert {(summary.eid, summary.system, summary.text) for summary in result.summaries} == {
         (eid, name, f"{name} {eid}") for name in ("gpt", "llama") for eid in "12"
     }
-    with pytest.raises(InputError, match=r"'1' stands for other.*columns=.'eid': 'COLUMN'"):
+    with pytest.raises(
+        InputError, match=r"earlier cluster '1' has other.*columns=.'eid': 'COLUMN'"
+    ):
         fj.convert(documents, lines("more.jsonl", [{"document": TWO}]))
 
 
@@ -263,4 +267,4 @@ def test_a_cell_may_hold_the_summaries_of_several_systems(cell, systems):
     assert [(summary.eid, summary.system, summary.text) for summary in result.summaries] == [
         ("q", name, text) for name, text in zip(systems, "ab", strict=True)
     ]
-    assert "'candidates', one a system" in result.files[0].layout
+    assert "'candidates', one per system" in result.files[0].layout

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import fairjudge as fj
-from fairjudge.converting.columns import system_of
+from fairjudge.converting.columns import system_name
 
 TEXT = "The dam above Dunmere broke at noon, and two thousand people had to leave their homes."
 
@@ -26,7 +26,7 @@ TEXT = "The dam above Dunmere broke at noon, and two thousand people had to leav
     ],
 )
 def test_only_known_extensions_are_cut(name, system):
-    assert system_of(Path(name)) == system
+    assert system_name(Path(name)) == system
 
 
 def test_systems_are_named_after_files_of_lines_and_of_rows(tmp_path, monkeypatch):

@@ -103,8 +103,10 @@ def test_labels_on_systems_and_clusters_that_texts_lack_are_named(cli):
         for eid in ("dam", "tram", "fair") for system in ("gpt", "lama")
     ]  # fmt: skip
     text = " ".join(cli("convert", "texts", table("l.csv", rows), "-o", "data").out.split())
-    assert "labels name 1 system that no summary is by: 'lama'. The texts have 'gpt'" in text
-    assert "labels name 1 cluster that no text is of: 'fair'. The texts have 'dam', 'tram'" in text
+    assert "labels refer to 1 system that no summary is by: 'lama'. The texts have 'gpt'" in text
+    assert (
+        "labels refer to 1 cluster that no text is of: 'fair'. The texts have 'dam', 'tram'" in text
+    )
     for eid in ("dam", "tram"):
         Path(f"texts/{eid}/summary_gpt.txt").rename(f"texts/{eid}/2.txt")
     text = " ".join(cli("convert", "texts", "l.csv", "-o", "new").out.split())
@@ -128,7 +130,7 @@ def test_a_word_with_a_number_that_no_cell_has_is_an_error(form):
     with pytest.raises(ConfigurationError) as error:
         fj.convert("r.jsonl", columns={"value": "verdict"}, values=numbers)
     text = str(error.value)
-    assert "no cell holds 'Neither agree or disagree'" in text
+    assert "no cell contains 'Neither agree or disagree'" in text
     assert "did you mean 'Neither agree nor disagree'" in text
     assert "--" not in text
 

@@ -52,7 +52,7 @@ def test_a_rating_is_of_the_system_that_its_column_names(texts, names):
 def test_a_column_that_names_no_system_is_not_given_to_the_first():
     path = table(("one", "two"), first=(1, 2, 3), other=(5, 5, 5), fluency=(3, 3, 3))
     columns = {"text": ["one", "two"], "value": ["first"]}
-    with pytest.raises(InputError, match=r"does not tell which system it rates.*first@SYSTEM"):
+    with pytest.raises(InputError, match=r"the rated system is unknown.*first@SYSTEM"):
         fj.convert(path, columns=columns)
     assert not fj.convert(path, columns={"text": ["one", "two"]}).labels
     mapping = {"value:tone@one": "first", "value:tone@two": "other"}
@@ -113,7 +113,7 @@ def test_workbooks_and_tables_by_other_names_say_what_to_do():
     with pytest.raises(InputError, match="save its table as CSV"):
         fj.convert("book.xlsx")
     Path("table.txt").write_text(f"id\tsource\tsummary\n1\t{TEXT}\tIt broke.\n")
-    with pytest.raises(InputError, match=r"ends in \.csv or \.tsv"):
+    with pytest.raises(InputError, match=r"end in \.csv or \.tsv"):
         fj.convert("table.txt")
 
 

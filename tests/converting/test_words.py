@@ -52,7 +52,7 @@ def test_a_column_of_words_is_named_with_them_and_what_reads_it(cli):
     mapped = ("--map", "eid=story,value:helpfulness=helpful")
     result = cli("convert", path, "-o", "data", *mapped, code=1)
     text = " ".join(result.err.split())
-    assert "column 'helpful' holds words, no numbers" in text
+    assert "column 'helpful' contains words, not numbers" in text
     option = text.partition("--values ")[2].strip("'")
     assert option == "Excellent=NUMBER,Fair, mostly=NUMBER,Very poor=NUMBER"
     for number in "321":
@@ -125,7 +125,7 @@ def test_a_map_is_read_with_columns_that_hold_commas():
 
 @pytest.mark.parametrize("field", ["valeu", "eid:x", "value:", "text: "])
 def test_a_field_that_there_is_not(field):
-    with pytest.raises(ConfigurationError, match="no field"):
+    with pytest.raises(ConfigurationError, match="unknown field"):
         fj.convert(write("r.csv", rated(x=(1, 2, 3))), columns={field: "x"})
 
 
