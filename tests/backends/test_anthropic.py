@@ -28,7 +28,7 @@ async def backend(target, warnings):
     await opened.aclose()
 
 
-async def test_a_whole_exchange(stub, backend, target):
+async def test_complete_exchange(stub, backend, target):
     stub.answer = lambda call: Reply(text="Score: 4", input_tokens=31, output_tokens=9)
     reply = await backend.complete(
         CompletionRequest(
@@ -67,7 +67,7 @@ async def test_a_whole_exchange(stub, backend, target):
     }
 
 
-async def test_what_a_model_declines_is_left_out_from_then_on(stub, backend, target, ask, warnings):
+async def test_declined_parameter_is_omitted_from_then_on(stub, backend, target, ask, warnings):
     stub.fail(
         Fault(status=400, message="`temperature` is deprecated for this model."),
         Fault(status=400, message="output_config: Extra inputs are not permitted"),

@@ -17,7 +17,7 @@ from fairjudge.errors import ConfigurationError
         ("http://[::1]:8000", "http://[::1]:8000"),
     ],
 )
-def test_a_base_url_is_kept_without_slashes_at_its_end(url, checked):
+def test_trailing_slashes_of_base_url_are_removed(url, checked):
     assert check_base_url(url) == checked
 
 
@@ -26,13 +26,13 @@ def test_a_base_url_is_kept_without_slashes_at_its_end(url, checked):
     ["localhost:8000", "ftp://h/v1", "http://", "http://h:0/v1", "http://h:99999/v1",
      "http://[h/v1", "http://h/v 1", "http://h/v1\x07", ""],
 )  # fmt: skip
-def test_what_is_no_base_url_is_refused(url):
+def test_invalid_base_url_raises(url):
     with pytest.raises(ConfigurationError, match="is not a base URL"):
         check_base_url(url)
 
 
 @pytest.mark.parametrize("url", ["http://me:pw@h/v1", "http://h/v1?key=pw", "http://h/v1#pw"])
-def test_secrets_in_a_base_url_are_refused_and_not_repeated(url):
+def test_secrets_in_base_url_raise_without_being_repeated(url):
     with pytest.raises(ConfigurationError) as raised:
         check_base_url(url)
     assert "pw" not in str(raised.value)
@@ -46,7 +46,7 @@ def test_secrets_in_a_base_url_are_refused_and_not_repeated(url):
      "/eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0In0.c2ln/v1", "/v1/sk%2Dproj-0123456789abcdef",
      "/v1/of-the-environment", "/of%2Dthe-environment/v1"],
 )  # fmt: skip
-def test_a_key_in_the_path_is_refused_and_not_repeated(monkeypatch, path):
+def test_key_in_the_path_raises_without_being_repeated(monkeypatch, path):
     monkeypatch.setenv("MY_GATEWAY_TOKEN", "of-the-environment")
     with pytest.raises(ConfigurationError, match="must not contain a key") as raised:
         check_base_url(f"https://gateway.example{path}")
@@ -63,7 +63,7 @@ def test_a_key_in_the_path_is_refused_and_not_repeated(monkeypatch, path):
         "https://key-value-store-of-my-company.example/sk-learn-service-in-production-2026/v1",
     ],
 )
-def test_ids_and_long_names_in_a_base_url_are_no_keys(url):
+def test_ids_and_long_names_in_base_url_are_not_taken_for_keys(url):
     assert check_base_url(url) == url
 
 
@@ -77,5 +77,5 @@ def test_ids_and_long_names_in_a_base_url_are_no_keys(url):
         ([], ""),
     ],
 )  # fmt: skip
-def test_the_text_of_a_message_is_that_of_its_parts(content, text):
+def test_message_text_joins_its_parts(content, text):
     assert _text(content) == text

@@ -95,7 +95,7 @@ def row(request: CompletionRequest) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("model", ["gpt-4o-mini", "gpt-5-mini", "gpt-5.4", "o3", "gpt-4-turbo"])
-def test_rows_for_openai_follow_its_format_and_hold_nothing_that_the_model_declines(model):
+def test_openai_rows_follow_the_format_without_declined_parameters(model):
     result = OpenAIRow.model_validate(row(request("openai", model)))
     assert result.custom_id == KEY
     TypeAdapter(CompletionCreateParamsNonStreaming).validate_python(result.body)
@@ -145,7 +145,7 @@ def test_rows_for_gemini_follow_its_format(provider, model):
     assert body["generationConfig"]["responseJsonSchema"] == SCHEMA
 
 
-def test_a_local_server_has_the_format_of_vllm_and_others_have_none():
+def test_local_servers_use_the_vllm_format_and_others_have_none():
     local = ModelRef(provider="openai", model="m", base_url="http://localhost:8000/v1")
     assert batch_format(local).name == "vLLM"
     for provider, model in [("litellm", "groq/llama"), ("scripted", "m"), ("anthropic", "m")]:
@@ -231,7 +231,7 @@ CUT = {**GENERATED, "candidates": [{"finishReason": "MAX_TOKENS"}]}
         ({"key": "k", "response": CUT}, "MAX_TOKENS"),
     ],
 )  # fmt: skip
-def test_rows_that_failed_say_why(result, why):
+def test_failed_rows_have_a_reason(result, why):
     with pytest.raises(BackendError, match=why):
         read_result(result)
 

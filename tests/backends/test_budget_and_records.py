@@ -79,7 +79,7 @@ class TestPrices:
             "google_vertexai/gemini-2.5-pro",
         ],
     )
-    def test_a_cloud_model_has_a_price_under_the_name_that_the_cloud_gives_it(self, model):
+    def test_cloud_model_has_a_price_under_its_cloud_name(self, model):
         usage = Usage(input_tokens=1000, output_tokens=2000)
         assert load_prices().cost_usd(ModelRef(provider="langchain", model=model), usage) > 0
 
@@ -100,13 +100,13 @@ class TestPrices:
             ModelRef(provider="transformers", model="gpt-4o-mini"),
         ],
     )
-    def test_an_unknown_price_is_none_and_never_nothing(self, target):
+    def test_unknown_price_is_none_and_never_0(self, target):
         assert load_prices().cost_usd(target, Usage(input_tokens=1, output_tokens=1)) is None
 
-    def test_unknown_counts_are_an_unknown_cost(self):
+    def test_unknown_token_counts_give_unknown_cost(self):
         assert load_prices().cost_usd(MINI, Usage(input_tokens=5)) is None
 
-    def test_snapshots_cost_what_their_model_does_unless_listed(self):
+    def test_snapshots_have_the_price_of_their_model_unless_listed(self):
         prices = load_prices()
         plain = prices.price(ModelRef(provider="openai", model="gpt-4o"))
         later = prices.price(ModelRef(provider="openai", model="gpt-4o-2024-08-06"))
@@ -126,14 +126,12 @@ class TestPrices:
             ("openai", "deepseek-chat", "https://api.deepseek.com", ("deepseek", "deepseek-chat")),
         ],
     )  # fmt: skip
-    def test_the_provider_is_read_from_the_models_name_or_the_address(
-        self, provider, model, base_url, served
-    ):
+    def test_provider_is_derived_from_model_name_or_url(self, provider, model, base_url, served):
         target = ModelRef(provider=provider, model=model, base_url=base_url)
         price = load_prices().price(target)
         assert (price.provider, price.model) == served
 
-    def test_the_users_file_comes_first_and_holds_anywhere(self, tmp_path):
+    def test_user_price_file_takes_precedence_for_every_provider(self, tmp_path):
         path = tmp_path / "p.toml"
         path.write_text(PRICES.replace("scripted:m", "openai:gpt-4o-mini"))
         local = MINI.model_copy(update={"base_url": "http://localhost:1/v1"})
@@ -150,7 +148,7 @@ class TestPrices:
             (PRICES.replace('source = "test"', ""), "source"),
         ],
     )
-    def test_a_bad_file_is_an_input_error(self, tmp_path, text, problem):
+    def test_invalid_price_file_is_an_input_error(self, tmp_path, text, problem):
         path = tmp_path / "p.toml"
         path.write_text(text)
         with pytest.raises(InputError, match=problem) as raised:
@@ -169,7 +167,7 @@ class TestBudget:
             await backend.complete(ask(M, "3"))
         assert (len(inner.requests), budget.n_calls) == (2, 2)
 
-    async def test_what_is_left_ends_at_nothing(self, ask):
+    async def test_remaining_budget_is_never_negative(self, ask):
         budget = Budget(max_calls=1)
         backend = Pipeline(ScriptedBackend(lambda request: "ok"), BudgetLimit(budget))
         assert (budget.calls_left, budget.usd_left) == (1, None)
@@ -179,7 +177,7 @@ class TestBudget:
         assert budget.calls_left == 0
         assert Budget().calls_left is None
 
-    async def test_calls_under_way_count(self, ask):
+    async def test_calls_in_flight_count(self, ask):
         gate = asyncio.Event()
 
         async def slow(request):
@@ -194,9 +192,7 @@ class TestBudget:
         gate.set()
         await first
 
-    async def test_a_request_waits_while_those_under_way_could_use_up_what_is_left(
-        self, ask, prices
-    ):
+    async def test_request_waits_if_calls_in_flight_may_exhaust_the_budget(self, ask, prices):
         # A prompt of 30 bytes is estimated at 30 // 3 + 8 = 18 tokens: 18 x $10 + 100 x $20 a
         # million = $0.00218. Counted: 10 x $10 + 5 x $20 a million = $0.0002.
         usage = Usage(input_tokens=10, output_tokens=5)
@@ -222,7 +218,7 @@ class TestBudget:
         with pytest.raises(BudgetExceededError, match=r"\$0\.0004 spent, \$0\.0000 reserved"):
             await backend.complete(ask(M, "y" * 30, max_output_tokens=200))  # $0.00418 more
 
-    async def test_a_failed_call_gives_back_what_was_set_aside(self, ask, prices):
+    async def test_failed_call_releases_its_reservation(self, ask, prices):
         budget = Budget(max_cost_usd=0.0022, prices=prices)
         answers = iter([ServerError("down"), "ok"])
         backend = within(ScriptedBackend(lambda r: next(answers)), budget)
@@ -256,7 +252,7 @@ class TestBudget:
         assert budget.n_calls == 1
         cache.close()
 
-    async def test_what_fits_one_after_another_is_all_asked_at_64_at_once(self, ask, prices):
+    async def test_calls_within_budget_all_run_at_concurrency_64(self, ask, prices):
         # Each is estimated at $0.00218 and costs $0.0002: 352 cost $0.0704, and 64 estimates $0.14.
         budget = Budget(max_cost_usd=0.0726, prices=prices)
         usage = Usage(input_tokens=10, output_tokens=5)
@@ -277,7 +273,7 @@ class TestBudget:
         assert budget.cost_usd == pytest.approx(0.0704)
         assert 16 < most <= 33  # $0.0726 bear 33 estimates
 
-    async def test_a_server_that_counts_above_the_estimate_passes_no_limit(self, ask, prices):
+    async def test_server_counts_above_the_estimate_do_not_exceed_the_limit(self, ask, prices):
         # $0.00218 are estimated and $0.21 counted, the first of them alone: two fit into $0.50.
         budget = Budget(max_cost_usd=0.50, prices=prices)
         usage = Usage(input_tokens=11_000, output_tokens=5_000)
@@ -311,7 +307,7 @@ class TestBudget:
             (BadRequestError("400"), 0.0, 1),
         ],
     )
-    async def test_what_a_failure_costs(self, ask, prices, error, booked, n_calls):
+    async def test_cost_of_failed_calls(self, ask, prices, error, booked, n_calls):
         budget = Budget(max_cost_usd=1.0, prices=prices)
         backend = within(ScriptedBackend(lambda r: error), budget)
         with pytest.raises(type(error)):
@@ -319,7 +315,7 @@ class TestBudget:
         assert budget.cost_usd == pytest.approx(booked, abs=1e-15)
         assert budget.n_calls == n_calls
 
-    async def test_a_cancelled_request_may_be_billed_and_makes_room(self, ask, prices):
+    async def test_cancelled_request_may_be_billed_and_is_released(self, ask, prices):
         budget = Budget(max_cost_usd=0.0045, prices=prices)
         stuck = asyncio.Event()
         backend = within(ScriptedBackend(lambda r: stuck.wait()), budget)
@@ -334,7 +330,7 @@ class TestBudget:
         assert {type(item) for item in ended} <= {asyncio.CancelledError, BudgetExceededError}
         assert budget.cost_usd <= 0.0045
 
-    def test_the_estimate_is_above_what_tokenizers_count_for_english(self, ask):
+    def test_estimate_exceeds_tokenizer_counts_for_english(self, ask):
         # GPT-2 and its successors need about one token for four characters of English prose.
         prose = "The mayor said on Tuesday that the bridge would stay closed until the spring. " * 9
         assert max_input_tokens(ask(M, prose)) > len(prose) / 4
@@ -368,26 +364,26 @@ class TestReplay:
     def replay(self, path, **options):
         return ReplayBackend(ModelRef(provider="replay", model=str(path)), **options)
 
-    async def test_what_was_recorded_is_replayed(self, path, ask):
+    async def test_recorded_reply_is_replayed(self, path, ask):
         reply = Completion(
             text="Score: 2\u2028so", usage=Usage(input_tokens=3, output_tokens=4), served_model="m1"
         )
         self.record(path, [ask(M, "a")], reply)
         assert await self.replay(path).complete(ask(M, "a")) == reply
 
-    async def test_the_spec_names_the_file_and_anyones_replies_answer(self, path, ask):
+    async def test_spec_names_the_file_and_replies_of_any_model_match(self, path, ask):
         self.record(path, [ask(M, "a")])
         target = resolve_target(f"replay:{path}")
         assert (await open_backend(target).complete(ask(target, "a"))).text == "Score: 2"
 
-    async def test_what_was_not_recorded_is_a_miss(self, path, ask):
+    async def test_unrecorded_request_is_a_miss(self, path, ask):
         self.record(path, [ask(M, "a")])
         with pytest.raises(ReplayMissError):
             await self.replay(path).complete(ask(M, "b"))
         with pytest.raises(ReplayMissError):
             await self.replay(path).complete(ask(M, "a", temperature=0.5))
 
-    async def test_two_models_on_one_prompt_are_not_mixed_up(self, path, ask):
+    async def test_replies_of_two_models_to_one_prompt_are_distinct(self, path, ask):
         other = ModelRef(provider="scripted", model="n")
         self.record(path, [ask(M, "a"), ask(other, "a")])
         assert (await self.replay(path).complete(ask(other, "a"))).text == "Score: 2"
@@ -399,7 +395,7 @@ class TestReplay:
         with pytest.raises(RefusedError, match="not this"):
             await self.replay(path).complete(ask(M, "a"))
 
-    async def test_a_cut_off_last_line_loses_only_itself(self, path, ask):
+    async def test_truncated_last_line_loses_only_that_reply(self, path, ask):
         self.record(path, [ask(M, "a"), ask(M, "b")])
         whole = path.read_bytes()
         path.write_bytes(whole[:-40])
@@ -425,14 +421,14 @@ class TestReplay:
             self.replay(packed)
 
     @pytest.mark.parametrize("line", ["[]", "{}", '{"request": {}, "reply": {}}', "nonsense", "3"])
-    def test_a_bad_line_is_an_input_error_with_its_number(self, tmp_path, line):
+    def test_invalid_line_is_an_input_error_with_its_number(self, tmp_path, line):
         path = tmp_path / "bad.jsonl"
         path.write_text(f"\n{line}\n")
         with pytest.raises(InputError) as raised:
             self.replay(path)
         assert (raised.value.path, raised.value.line) == (str(path), 2)
 
-    def test_what_a_line_lacks_is_named(self, path, ask, tmp_path):
+    def test_missing_field_of_a_line_is_named(self, path, ask, tmp_path):
         self.record(path, [ask(M, "a")])
         line = json.loads(path.read_text().splitlines()[0])
         bad = tmp_path / "bad.jsonl"
@@ -455,19 +451,19 @@ class TestRegistry:
             resolve_target("opneai:gpt-4o-mini")
 
     @pytest.mark.parametrize("spec", ["openai", "openai:", "", ":m"])
-    def test_what_is_no_spec_says_how_to_write_one(self, spec):
+    def test_invalid_spec_error_explains_the_syntax(self, spec):
         with pytest.raises(ConfigurationError):
             resolve_target(spec)
 
     @pytest.mark.parametrize(
         "url", ["localhost:8000", "ftp://x/v1", "http://user:secret@h/v1", "http://h/v1?key=secret"]
     )
-    def test_a_url_that_cannot_be_recorded_is_refused_without_repeating_a_secret(self, url):
+    def test_unrecordable_url_raises_without_repeating_a_secret(self, url):
         with pytest.raises(ConfigurationError) as raised:
             resolve_target("openai:m", base_url=url)
         assert "secret" not in str(raised.value)
 
-    def test_the_environments_server_enters_the_target(self, monkeypatch):
+    def test_base_url_from_the_environment_is_in_the_target(self, monkeypatch):
         monkeypatch.setenv("OPENAI_BASE_URL", "http://localhost:9/v1/")
         assert resolve_target("openai:m").base_url == "http://localhost:9/v1"
         assert resolve_target("openai:m", base_url="http://other/v1").base_url == "http://other/v1"
@@ -475,7 +471,7 @@ class TestRegistry:
     def test_models_may_contain_colons(self):
         assert resolve_target("openai:llama3:8b").model == "llama3:8b"
 
-    def test_kinds_say_whether_key_and_packages_are_there(self, monkeypatch):
+    def test_providers_report_available_keys_and_packages(self, monkeypatch):
         kinds = {kind.provider: kind for kind in backend_kinds()}
         assert not kinds["openai"].has_key
         monkeypatch.setenv("OPENAI_API_KEY", "k")
@@ -483,7 +479,7 @@ class TestRegistry:
         assert kinds["replay"].has_key
         assert kinds["openai"].is_installed
 
-    def test_packages_add_providers_and_replace_none(self, monkeypatch):
+    def test_plugins_add_providers_and_replace_none(self, monkeypatch):
         points = [
             EntryPoint(name=name, value="theirs.module:Backend", group="fairjudge.backends")
             for name in ("zeta", "alpha", "openai")

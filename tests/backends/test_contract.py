@@ -145,7 +145,7 @@ def complete(backend, target):
         for fault, error in [*EVERYWHERE, *FAULTS.get(provider.values[0], [])]
     ],
 )
-async def test_each_failure_has_its_error_and_is_asked_once(
+async def test_each_failure_has_its_error_after_one_request(
     stub, backend, target, provider, fault, error
 ):
     # Some versions of litellm's own transport ask once more after a reset, which no option ends.
@@ -160,7 +160,7 @@ async def test_each_failure_has_its_error_and_is_asked_once(
 
 
 @pytest.mark.parametrize("provider", providers(*KEYS))
-async def test_the_wait_asked_for_comes_with_the_error(stub, backend, target):
+async def test_requested_wait_is_in_the_error(stub, backend, target):
     stub.fail(Fault(status=429, headers={"retry-after": "7"}))
     with pytest.raises(RateLimitError) as limited:
         await complete(backend, target)
@@ -193,7 +193,7 @@ def test_a_missing_key_names_its_variable(provider):
 
 
 @pytest.mark.parametrize("provider", providers(*KEYS))
-async def test_a_planted_key_shows_nowhere_but_in_the_header(stub, provider, target, monkeypatch):
+async def test_api_key_appears_only_in_the_header(stub, provider, target, monkeypatch):
     key = "sk-planted-0123456789"
     monkeypatch.setenv(KEYS[provider], key)
     backend = open_backend(target, warn=(texts := []).append)
@@ -216,7 +216,7 @@ async def test_a_planted_key_shows_nowhere_but_in_the_header(stub, provider, tar
 
 
 @pytest.mark.parametrize("provider", COMPLETING)
-async def test_the_ways_a_reply_can_end(stub, backend, target):
+async def test_finish_reasons_of_replies(stub, backend, target):
     stub.answer = lambda call: Reply(text="Sco", finish_reason="length")
     assert (await complete(backend, target)).finish_reason == "length"
     stub.answer = lambda call: Reply(text=None, refusal="This is about weapons.")
@@ -231,7 +231,7 @@ async def test_the_ways_a_reply_can_end(stub, backend, target):
 
 
 @pytest.mark.parametrize("provider", providers("openai", "anthropic", "litellm"))
-def test_one_backend_serves_one_event_loop_after_another(stub, target):
+def test_backend_works_in_successive_event_loops(stub, target):
     backend = open_backend(target)
 
     async def once() -> str:

@@ -78,7 +78,7 @@ def target(stub, provider):
     return resolve_target(f"{provider}:decider", base_url=stub.v1)
 
 
-async def test_all_questions_of_an_item_go_in_one_call(stub, backend, target):
+async def test_all_questions_of_an_item_are_sent_in_one_call(stub, backend, target):
     stub.answer = lambda call: {
         "covered": [0.75, 0.25],
         "better": [0.5, 0.125, 0.375],
@@ -95,7 +95,7 @@ async def test_all_questions_of_an_item_go_in_one_call(stub, backend, target):
     assert len(stub.calls) == 1
 
 
-async def test_a_question_the_model_declines_is_a_refusal_of_that_question(stub, backend, target):
+async def test_declined_question_is_a_refusal_of_only_that_question(stub, backend, target):
     stub.answer = lambda call: {"covered": None, "rating": [1.0, 0.0, 0.0]}
     decisions = await backend.decide(ask(target))
     assert decisions.refused == ("covered",)
@@ -112,7 +112,7 @@ async def test_decisions_are_cached_like_replies(stub, backend, target, tmp_path
     cache.close()
 
 
-async def test_the_systemone_format_as_sent(stub):
+async def test_systemone_request_format(stub):
     target = resolve_target("systemone:decider", base_url=stub.url)  # without /v1
     backend = open_backend(target)
     await backend.decide(ask(target))
@@ -140,7 +140,7 @@ async def test_the_systemone_format_as_sent(stub):
     }
 
 
-async def test_openais_format_as_sent(stub):
+async def test_openai_request_format(stub):
     target = resolve_target("openai-decisions:decider", base_url=stub.v1)
     backend = open_backend(target)
     await backend.decide(ask(target))
@@ -160,7 +160,7 @@ async def test_openais_format_as_sent(stub):
     [[0.5, 0.2, 0.1], [1.2, -0.1, -0.1]],
     ids=["add up to 0.8", "negative"],
 )
-async def test_what_is_no_distribution_is_malformed(stub, p):
+async def test_invalid_distribution_is_malformed(stub, p):
     target = resolve_target("systemone:decider", base_url=stub.v1)
     backend = open_backend(target)
     stub.answer = lambda call: {"better": p}
@@ -179,26 +179,26 @@ async def test_what_is_no_distribution_is_malformed(stub, p):
         {"answers": {"better": "a"}},
     ],
 )
-def test_what_is_no_reply_of_the_format_is_malformed(reply):
+def test_invalid_reply_format_is_malformed(reply):
     with pytest.raises(MalformedReplyError):
         read_decisions(ask(ModelRef(provider="systemone", model="m"), BETTER), reply)
 
 
 @pytest.mark.parametrize("reply", [None, [], {}, {"answers": []}, {"answers": None}, "text"])
-def test_a_reply_without_answers_is_the_servers_failure(reply):
+def test_reply_without_answers_is_a_server_error(reply):
     with pytest.raises(ServerError, match="the box answered 200"):
         read_decisions(
             ask(ModelRef(provider="systemone", model="m"), BETTER), reply, server_name="the box"
         )
 
 
-def test_a_refusal_in_place_of_an_answer():
+def test_refusal_replaces_an_answer():
     reply = {"answers": {"better": {"type": "refusal"}}}
     records = read_decisions(ask(ModelRef(provider="systemone", model="m"), BETTER), reply)
     assert records.answers["better"] == DecisionRefusal(why="the model declined this question")
 
 
-async def test_rounded_probabilities_are_made_to_add_up(stub):
+async def test_rounded_probabilities_are_normalised(stub):
     target = resolve_target("systemone:decider", base_url=stub.v1)
     backend = open_backend(target)
     stub.answer = lambda call: {"better": [0.33, 0.33, 0.33]}
@@ -227,7 +227,7 @@ class TestInProcess:
     def target(self, in_process):
         return in_process
 
-    async def test_distributions_are_the_models_own(self, target):
+    async def test_distributions_match_the_model(self, target):
         import torch
         from tiny_model import WORDS
         from transformers import AutoModelForCausalLM
@@ -250,7 +250,7 @@ class TestInProcess:
         )
         assert decisions.usage.input_tokens == len(prompt.split())
 
-    async def test_every_kind_of_question(self, target):
+    async def test_every_question_type_is_answered(self, target):
         backend = open_backend(target)
         decisions = await backend.decide(ask(target))
         await backend.aclose()
@@ -258,7 +258,7 @@ class TestInProcess:
         for answer in decisions.answers.values():
             assert math.fsum(answer.probabilities.values()) == pytest.approx(1)
 
-    async def test_a_text_beyond_the_window_is_said(self, target):
+    async def test_text_beyond_the_window_raises(self, target):
         backend = open_backend(target)
         with pytest.raises(ContextTooLongError):
             await backend.decide(ask(target, text="the " * 80))

@@ -63,12 +63,12 @@ LANGUAGES = {
 @pytest.mark.parametrize(
     ("reason", "finish"), [pair for words in LANGUAGES.values() for pair in words.items()]
 )
-def test_reasons_of_many_providers(reason, finish):
+def test_finish_reasons_of_many_providers(reason, finish):
     assert read_finish(reason) == finish
 
 
 @pytest.mark.parametrize("reason", [None, "", 0, 7, ["stop"], {"a": 1}, "stopped by a wizard"])
-def test_what_is_not_known_is_no_good_end(reason):
+def test_unknown_finish_reason_is_not_complete(reason):
     assert read_finish(reason) == "other"
 
 
@@ -101,7 +101,7 @@ def test_what_is_not_known_is_no_good_end(reason):
         ("", False),
     ],
 )
-def test_whether_a_text_looks_whole(text, whole):
+def test_text_completeness_heuristic(text, whole):
     assert is_whole(text) == whole
 
 
@@ -134,7 +134,7 @@ OUTCOMES = [
 
 @pytest.mark.parametrize("provider", providers("openai", "anthropic", "litellm", "langchain"))
 @pytest.mark.parametrize(("text", "reason", "outcome"), OUTCOMES)
-async def test_what_an_end_makes_of_a_reply(
+async def test_finish_reason_determines_reply_status(
     stub, monkeypatch, tmp_path, provider, text, reason, outcome
 ):
     if provider == "litellm" and reason is None and text is not HALF:
@@ -187,7 +187,7 @@ async def reply_to(stub, fault):
         [{"type": "refusal"}],
     ],
 )
-async def test_a_refusal_may_be_a_part_of_the_content(stub, content):
+async def test_refusal_may_be_a_content_part(stub, content):
     assert (await once(stub, message={"content": content})).reason == "refused"
 
 
@@ -207,7 +207,7 @@ async def test_content_may_be_a_list_of_parts(stub, content, text):
     assert (await once(stub, message={"content": content})).text == text
 
 
-async def test_the_choice_of_index_0_counts(stub):
+async def test_choice_with_index_0_is_used(stub):
     def choice(index, text):
         return {"index": index, "message": {"content": text}, "finish_reason": "stop"}
 
@@ -224,7 +224,7 @@ async def test_the_choice_of_index_0_counts(stub):
         b"\xef\xbb\xbf%s",
     ],
 )
-async def test_white_space_and_a_byte_order_mark_may_come_first(stub, body):
+async def test_leading_whitespace_and_bom_are_accepted(stub, body):
     whole = json.dumps({"choices": [{"message": {"content": "Score: 4"}, "finish_reason": "stop"}]})
     assert (await reply_to(stub, Fault(body=body % whole.encode()))).text == "Score: 4"
 
@@ -258,7 +258,7 @@ def event(text=None, reason=None, **more):
         ("data: half of an ev", "backend"),
     ],
 )
-async def test_a_reply_that_is_streamed_unasked_is_put_together(stub, stream, outcome):
+async def test_unrequested_stream_is_reassembled(stub, stream, outcome):
     headers = {"content-type": "text/event-stream"}
     result = await reply_to(stub, Fault(body=stream.encode(), headers=headers))
     assert (result.reason if isinstance(result, Unscored) else result.text) == outcome

@@ -44,34 +44,34 @@ def answering(*replies):
     return asking(lambda r: waiting.pop(0))
 
 
-async def test_a_server_that_cannot_be_reached_twice_ends_the_run(ask):
+async def test_server_unreachable_twice_stops_the_run(ask):
     backend, inner = answering(REFUSED, REFUSED)
     with pytest.raises(ConfigurationError, match="openai:m: no server answers: refused"):
         await backend.complete(ask(TARGET))
     assert len(inner.requests) == 2
 
 
-async def test_one_that_is_reached_the_second_time_was_met(ask):
+async def test_server_reached_on_second_try_counts_as_reachable(ask):
     backend, _ = answering(REFUSED, "hello", REFUSED, REFUSED, REFUSED, "later")
     assert (await backend.complete(ask(TARGET))).text == "hello"
     assert (await backend.complete(ask(TARGET))).text == "later"
 
 
 @pytest.mark.parametrize("before", [[], [REFUSED]])
-async def test_a_model_or_path_that_is_not_there_ends_the_run(ask, before):
+async def test_missing_model_or_path_stops_the_run(ask, before):
     backend, _ = answering(*before, LACKING)
     with pytest.raises(ConfigurationError, match="answered 404"):
         await backend.complete(ask(TARGET))
 
 
-async def test_one_that_is_no_more_there_ends_an_item(ask):
+async def test_model_missing_after_a_first_reply_fails_one_item(ask):
     backend, _ = answering("hello", LACKING)
     await backend.complete(ask(TARGET))
     with pytest.raises(NotFoundError):
         await backend.complete(ask(TARGET))
 
 
-async def test_words_of_a_message_are_no_status(ask):
+async def test_words_in_a_message_are_not_taken_for_a_status(ask):
     backend, _ = answering(BadRequestError("http://h/v1 answered 400: a proxy answered 404"))
     with pytest.raises(BadRequestError):
         await backend.complete(ask(TARGET))
@@ -80,7 +80,7 @@ async def test_words_of_a_message_are_no_status(ask):
 @pytest.mark.parametrize(
     "error", [RateLimitError("429"), ServerError("500"), RequestTimeoutError("t")]
 )
-async def test_a_server_that_stumbles_was_met_and_is_asked_patiently(ask, error):
+async def test_server_with_transient_error_is_retried(ask, error):
     backend, inner = answering(error, REFUSED, REFUSED, error, "later")
     assert (await backend.complete(ask(TARGET))).text == "later"
     assert len(inner.requests) == 5
@@ -96,7 +96,7 @@ async def test_a_server_that_stumbles_was_met_and_is_asked_patiently(ask, error)
         RefusedError("no"),
     ],
 )
-async def test_a_server_that_says_no_is_not_asked_the_same_again(ask, error):
+async def test_rejected_request_is_not_retried(ask, error):
     backend, inner = answering(error, REFUSED, REFUSED, "later")
     with pytest.raises(type(error)):
         await backend.complete(ask(TARGET))
@@ -104,7 +104,7 @@ async def test_a_server_that_says_no_is_not_asked_the_same_again(ask, error):
     assert (await backend.complete(ask(TARGET))).text == "later"  # it was met
 
 
-async def test_broken_connections_beside_an_answer_are_asked_again(ask):
+async def test_broken_connections_after_a_reply_are_retried(ask):
     """Of two first requests one is answered, then the other's connection breaks."""
     answered = asyncio.Event()
     waiting = [REFUSED, REFUSED, REFUSED, "later"]
@@ -133,7 +133,7 @@ def denied(status):
     "before",
     [[], [RefusedError("flagged")], [ContextTooLongError("long")], [BadRequestError("400")]],
 )
-async def test_a_denial_before_the_first_answer_ends_the_run(ask, status, before):
+async def test_denial_before_the_first_reply_stops_the_run(ask, status, before):
     backend, _ = answering(*before, denied(status))
     for error in before:
         with pytest.raises(type(error)):
@@ -143,7 +143,7 @@ async def test_a_denial_before_the_first_answer_ends_the_run(ask, status, before
 
 
 @pytest.mark.parametrize("status", [401, 402, 403])
-async def test_a_denial_after_an_answer_is_one_items(ask, status):
+async def test_denial_after_a_reply_fails_one_item(ask, status):
     backend, inner = answering("hello", denied(status), "later", *[denied(status)] * 9, "last")
     assert (await backend.complete(ask(TARGET))).text == "hello"
     with pytest.raises(DeniedError, match=f"answered {status}"):
@@ -157,7 +157,7 @@ async def test_a_denial_after_an_answer_is_one_items(ask, status):
 
 
 @pytest.mark.parametrize("status", [401, 402])
-async def test_ten_denials_of_the_key_in_a_row_end_the_run(ask, status):
+async def test_ten_consecutive_key_denials_stop_the_run(ask, status):
     backend, _ = answering("hello", *[denied(status)] * 10)
     await backend.complete(ask(TARGET))
     for _ in range(9):
@@ -167,7 +167,7 @@ async def test_ten_denials_of_the_key_in_a_row_end_the_run(ask, status):
         await backend.complete(ask(TARGET))
 
 
-async def test_any_number_of_forbidden_texts_in_a_row_ends_no_run(ask):
+async def test_consecutive_content_denials_never_stop_the_run(ask):
     backend, _ = answering("hello", *[denied(403)] * 50, "last")
     await backend.complete(ask(TARGET))
     for _ in range(50):
@@ -176,7 +176,7 @@ async def test_any_number_of_forbidden_texts_in_a_row_ends_no_run(ask):
     assert (await backend.complete(ask(TARGET))).text == "last"
 
 
-async def test_of_a_run_that_was_answered_before_a_403_is_one_items_at_once(ask):
+async def test_resumed_run_with_earlier_replies_treats_403_as_item_failure(ask):
     inner = ScriptedBackend(lambda r: denied(401 if r.seed == 1 else 403))
     retrying = Retrying(fail_if_never_reached=True)
     retrying.note_earlier_reply()

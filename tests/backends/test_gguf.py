@@ -78,7 +78,7 @@ def interleaved(values, n_heads):
     return halves.swapaxes(1, 2).reshape(values.shape)
 
 
-async def test_the_weights_are_the_same_and_it_answers(tmp_path, ask):
+async def test_gguf_weights_match_and_generate(tmp_path, ask):
     import torch
     from transformers import AutoModelForCausalLM
 

@@ -101,7 +101,7 @@ def right_or_distrusted(texts):
 @pytest.mark.parametrize("ids", [True, False])
 @pytest.mark.parametrize("at_once", [1, 8, 64])
 @pytest.mark.parametrize("write", [in_one_write, in_two_writes, some_time_later])
-async def test_no_reply_is_taken_for_another_requests(tmp_path, write, ids, at_once):
+async def test_replies_are_never_assigned_to_another_request(tmp_path, write, ids, at_once):
     texts = []
     with raw_server(answering_twice(write, ids=ids)) as server:
         replies, cached = await ask_all(server, tmp_path, at_once=at_once, said=texts)
@@ -147,7 +147,9 @@ def answering_twice_without_ids(server, line):
     ],
     ids=["one", "two", "late", "one-same", "two-same", "late-same", "no-ids", "errors"],
 )
-async def test_no_reply_is_taken_for_another_requests_under_tls(tmp_path, trusting, serve, at_once):
+async def test_replies_are_never_assigned_to_another_request_with_tls(
+    tmp_path, trusting, serve, at_once
+):
     texts = []
     with tls_server(serve, trusting) as server:
         replies, cached = await ask_all(server, tmp_path, at_once=at_once, said=texts)
@@ -157,7 +159,7 @@ async def test_no_reply_is_taken_for_another_requests_under_tls(tmp_path, trusti
     assert all("repeated ids" in line for line in texts)
 
 
-async def test_a_good_server_under_tls_keeps_its_connections(tmp_path, trusting):
+async def test_correct_tls_server_keeps_connections_open(tmp_path, trusting):
     connections, names, texts = [], itertools.count(), []
 
     def serve(server, line):
@@ -173,7 +175,7 @@ async def test_a_good_server_under_tls_keeps_its_connections(tmp_path, trusting)
 
 
 @pytest.mark.parametrize("name", ["always-the-same", None])
-async def test_a_server_whose_ids_tell_nothing_gets_a_connection_a_call(tmp_path, trusting, name):
+async def test_server_with_useless_ids_gets_one_connection_per_call(tmp_path, trusting, name):
     connections, texts = [], []
 
     def serve(server, line):
@@ -188,7 +190,7 @@ async def test_a_server_whose_ids_tell_nothing_gets_a_connection_a_call(tmp_path
     assert len(connections) >= 40
 
 
-async def test_a_certificate_that_nobody_signed_is_refused(tmp_path, trusting, monkeypatch):
+async def test_unsigned_certificate_raises(tmp_path, trusting, monkeypatch):
     with tls_server(saying(), trusting) as server:
         monkeypatch.delenv("SSL_CERT_FILE")
         replies, _ = await ask_all(server, tmp_path, n=1)
@@ -199,7 +201,7 @@ async def test_a_certificate_that_nobody_signed_is_refused(tmp_path, trusting, m
     assert server.requests == []
 
 
-def test_the_ids_that_are_remembered_are_bounded(monkeypatch):
+def test_number_of_remembered_ids_is_bounded(monkeypatch):
     monkeypatch.setattr(http_transport, "_MAX_IDS", 3)
     ids = http_transport._ReplyIds()
     assert [ids.add(name) for name in (b"a", b"b", b"a", b"c", b"d", b"b")] == [
@@ -247,7 +249,7 @@ async def test_a_reply_of_1_5_gb_takes_little_memory(provider):
 
 
 @pytest.mark.parametrize("longer", [0, 1])
-async def test_the_longest_reply_that_is_taken(monkeypatch, longer):
+async def test_maximum_reply_length(monkeypatch, longer):
     body = chat("item 1")
     monkeypatch.setattr(http_transport, "MAX_BYTES", len(body) - longer)
 
@@ -291,7 +293,7 @@ def drop_by_drop(part: bytes, head: bytes):
     ],
     ids=["status", "headers", "body", "chunks", "gzip", "interim"],
 )
-async def test_a_server_that_takes_for_ever_is_left_after_the_timeout(provider, head, part):
+async def test_endless_reply_stops_at_the_timeout(provider, head, part):
     began = time.monotonic()
     with pytest.raises((RequestTimeoutError, ConnectionFailedError, BadRequestError)):
         await once(drop_by_drop(part, head), timeout_seconds=1.0, provider=provider)
@@ -300,7 +302,7 @@ async def test_a_server_that_takes_for_ever_is_left_after_the_timeout(provider, 
 
 @pytest.mark.parametrize("provider", ["openai", "anthropic"])
 @pytest.mark.parametrize("status", ["301 Moved", "302 Found", "303 See", "307 Temporary", "308 P"])
-async def test_a_redirect_to_another_origin_is_refused(provider, status):
+async def test_redirect_to_another_origin_raises(provider, status):
     def trap(server, line):
         server.requests.append(line.read())
 
@@ -318,7 +320,7 @@ async def test_a_redirect_to_another_origin_is_refused(provider, status):
         assert other.requests == []
 
 
-async def test_a_redirect_within_the_origin_is_followed_and_ends():
+async def test_redirects_within_the_origin_are_followed_up_to_a_limit():
     def serve(server, line):
         while (body := line.read()) is not None:
             server.requests.append(body)
@@ -373,7 +375,7 @@ async def test_a_redirect_counts_as_a_call():
     ],
     ids=["ssh", "header", "status", "length"],
 )
-async def test_what_is_no_http_says_what_is_wrong_with_it(provider, reply, words):
+async def test_invalid_http_error_states_the_problem(provider, reply, words):
     def serve(server, line):
         line.read()
         line.write(reply)
@@ -386,7 +388,7 @@ async def test_what_is_no_http_says_what_is_wrong_with_it(provider, reply, words
 
 
 @pytest.mark.parametrize("provider", ["openai", "anthropic"])
-async def test_headers_that_are_not_ascii_are_no_matter(provider):
+async def test_non_ascii_headers_are_ignored(provider):
     def serve(server, line):
         line.read()
         reply = http(chat("here") if provider == "openai" else message("here"))
@@ -397,7 +399,7 @@ async def test_headers_that_are_not_ascii_are_no_matter(provider):
 
 
 @pytest.mark.parametrize("encoding", ["zstd", "br", "gzip, gzip", "x-gzip"])
-async def test_a_reply_compressed_in_another_way_is_refused(encoding):
+async def test_unsupported_compression_raises(encoding):
     def serve(server, line):
         line.read()
         line.write(http(chat("here"), headers=f"content-encoding: {encoding}\r\n"))
@@ -409,7 +411,7 @@ async def test_a_reply_compressed_in_another_way_is_refused(encoding):
 @pytest.mark.parametrize(
     ("encoding", "pack"), [("gzip", gzip.compress), ("deflate", zlib.compress)]
 )
-async def test_a_compressed_reply_is_unpacked(encoding, pack):
+async def test_compressed_reply_is_decompressed(encoding, pack):
     def serve(server, line):
         line.read()
         line.write(http(pack(chat("here")), headers=f"content-encoding: {encoding}\r\n"))
@@ -440,7 +442,7 @@ def saying(**fields):
         (None, (None, None)),
     ],
 )
-async def test_usage_is_read_or_not_known(usage, counted):
+async def test_usage_is_read_or_unknown(usage, counted):
     reply = await once(saying(usage=usage))
     assert (reply.text, reply.usage.input_tokens, reply.usage.output_tokens) == (
         "Verdict: 4",
@@ -474,7 +476,7 @@ async def test_a_reply_without_a_role_is_kept(message):
         (["odd"], "other"),
     ],
 )
-async def test_how_a_reply_ended(reason, finish):
+async def test_finish_reason_is_kept(reason, finish):
     assert (await once(saying(choice={"finish_reason": reason}))).finish_reason == finish
 
 
@@ -502,7 +504,7 @@ def tokens(*places):
         ["sk-sk-pl", "anted-4711-do-not-show"],
     ],
 )
-async def test_a_key_in_tokens_is_not_kept(monkeypatch, places):
+async def test_api_key_in_tokens_is_removed(monkeypatch, places):
     monkeypatch.setenv("OPENAI_API_KEY", KEY)
     reply = await once(saying(choice={"logprobs": tokens(*places)}))
     assert (reply.text, reply.tokens) == ("Verdict: 4", None)

@@ -51,9 +51,7 @@ async def backend(chat, warnings):
     await opened.aclose()
 
 
-async def test_a_given_chat_model_is_asked_for_what_a_request_says(
-    stub, chat, backend, warnings, ask
-):
+async def test_chat_model_receives_the_request_parameters(stub, chat, backend, warnings, ask):
     stub.answer = lambda call: Reply(text="Score: 4", input_tokens=31, output_tokens=9)
     request = ask(
         chat_target(chat),
@@ -83,7 +81,7 @@ async def test_a_given_chat_model_is_asked_for_what_a_request_says(
     assert chat.temperature is None  # the caller's model stays as it was
 
 
-async def test_the_ways_a_reply_can_end(stub, chat, backend, ask):
+async def test_finish_reasons_of_replies(stub, chat, backend, ask):
     stub.answer = lambda call: Reply(text="Sco", finish_reason="length")
     assert (await backend.complete(ask(chat_target(chat)))).finish_reason == "length"
     stub.answer = lambda call: Reply(text=None, refusal="This is about weapons.")
@@ -91,7 +89,7 @@ async def test_the_ways_a_reply_can_end(stub, chat, backend, ask):
         await backend.complete(ask(chat_target(chat)))
 
 
-async def test_failures_are_those_of_other_backends(stub, chat, backend, ask):
+async def test_failures_match_other_backends(stub, chat, backend, ask):
     stub.fail(
         Fault(status=429, headers={"retry-after": "7"}),
         Fault(broken="reset"),
@@ -108,7 +106,7 @@ async def test_failures_are_those_of_other_backends(stub, chat, backend, ask):
     assert len(stub.calls) == 3
 
 
-async def test_what_a_model_has_no_field_for_is_left_out_and_said_once(warnings, ask):
+async def test_unsupported_parameters_are_omitted_with_one_warning(warnings, ask):
     chat = FakeListChatModel(responses=["Score: 4", "Score: 2"])
     target = chat_target(chat)
     backend = open_backend(target, chat=chat, warn=warnings.append)
@@ -122,7 +120,7 @@ async def test_what_a_model_has_no_field_for_is_left_out_and_said_once(warnings,
     assert any("gets no schema" in line for line in warnings)
 
 
-async def test_what_an_integration_raises_of_its_own_is_one_failed_item(ask):
+async def test_exception_of_an_integration_fails_one_item(ask):
     class Odd(FakeListChatModel):
         async def _agenerate(self, *args, **kwargs):
             raise LookupError("the mainframe is asleep")
@@ -133,7 +131,7 @@ async def test_what_an_integration_raises_of_its_own_is_one_failed_item(ask):
         await open_backend(target, chat=chat).complete(ask(target))
 
 
-async def test_repeats_that_are_not_counted_are_said(stub, monkeypatch, warnings):
+async def test_uncounted_retries_are_reported(stub, monkeypatch, warnings):
     monkeypatch.setenv("OPENAI_API_KEY", KEY)
     chat = ChatOpenAI(model="judge", base_url=stub.v1, max_retries=3)
     open_backend(chat_target(chat), chat=chat, warn=warnings.append)
@@ -141,7 +139,7 @@ async def test_repeats_that_are_not_counted_are_said(stub, monkeypatch, warnings
     assert "max_retries=0" in line
 
 
-def test_one_model_serves_one_event_loop_after_another(stub):
+def test_model_works_in_successive_event_loops(stub):
     """In a process of its own: the client that LangChain shares keeps connections to its end."""
     stub.keeps_open = True
     code = (
@@ -172,7 +170,7 @@ def test_one_model_serves_one_event_loop_after_another(stub):
 
 
 class TestIdentity:
-    def test_settings_make_the_key_and_secrets_do_not_show(self, stub, monkeypatch, ask):
+    def test_key_depends_on_settings_and_contains_no_secrets(self, stub, monkeypatch, ask):
         monkeypatch.setenv("OPENAI_API_KEY", KEY)
         keys = {}
         for name, fields in {
@@ -190,14 +188,14 @@ class TestIdentity:
         assert keys["first"] == keys["same"]
         assert len(set(keys.values())) == 4
 
-    def test_another_key_is_the_same_model(self, monkeypatch):
+    def test_api_key_does_not_change_the_identity(self, monkeypatch):
         targets = set()
         for key in (KEY, KEY[::-1]):
             monkeypatch.setenv("OPENAI_API_KEY", key)
             targets.add(chat_target(ChatOpenAI(model="judge")))
         assert len(targets) == 1
 
-    def test_it_is_the_same_in_another_process(self):
+    def test_identity_is_equal_in_another_process(self):
         code = (
             "from langchain_core.language_models import FakeListChatModel;"
             "from fairjudge.backends.langchain import chat_target;"
@@ -211,20 +209,20 @@ class TestIdentity:
 
 
 class TestModel:
-    def test_a_chat_model_stands_for_a_target(self):
+    def test_chat_model_is_accepted_as_target(self):
         chat = FakeListChatModel(responses=["a"])
         for model in (Model(chat), as_model(chat)):
             assert model.chat is chat
             assert model.llm == chat_target(chat)
             assert repr(model) == f"Model('{chat_target(chat)}')"
 
-    def test_it_is_not_sent_to_ray(self):
+    def test_chat_model_cannot_be_sent_to_ray(self):
         with pytest.raises(ConfigurationError, match="Ray"):
             Model(FakeListChatModel(responses=["a"]), engine="ray")
 
 
 class TestByName:
-    def test_it_needs_its_extra(self):
+    def test_missing_extra_is_named(self):
         (kind,) = (kind for kind in backend_kinds() if kind.provider == "langchain")
         if kind.is_installed:
             pytest.skip("the extra [langchain] is installed")
@@ -243,12 +241,12 @@ class TestByName:
         assert len(stub.calls) == 2  # repeating is the retrying backend's work
 
     @pytest.mark.parametrize("model", ["no-such-provider/m", "ollama/llama3", "no-such-model"])
-    def test_what_cannot_be_opened_says_why(self, model):
+    def test_unopenable_provider_reports_the_reason(self, model):
         pytest.importorskip("langchain")
         with pytest.raises(ConfigurationError, match=f"langchain:{model}"):
             open_backend(resolve_target(f"langchain:{model}"))
 
-    def test_a_missing_key_is_said(self):
+    def test_missing_key_is_reported(self):
         pytest.importorskip("langchain")
         with pytest.raises(ConfigurationError, match="OPENAI_API_KEY"):
             open_backend(ModelRef(provider="langchain", model="openai/gpt-4o"))

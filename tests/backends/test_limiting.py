@@ -47,7 +47,7 @@ async def test_at_most_n_are_in_flight(ask, most):
     assert flights.most == most
 
 
-async def test_an_error_gives_its_place_back(ask):
+async def test_error_releases_its_slot(ask):
     replies = [ServerError("500"), "ok"]
     limited = limited_to(1, ScriptedBackend(lambda r: replies.pop(0)))
     with pytest.raises(ServerError):
@@ -55,7 +55,7 @@ async def test_an_error_gives_its_place_back(ask):
     assert (await asyncio.wait_for(limited.complete(ask(TARGET)), 20)).text == "ok"
 
 
-async def test_a_cancelled_request_gives_its_place_back(ask):
+async def test_cancelled_request_releases_its_slot(ask):
     flights = Flights()
     limited = limited_to(1, ScriptedBackend(flights))
     first = asyncio.create_task(limited.complete(ask(TARGET)))
@@ -67,7 +67,7 @@ async def test_a_cancelled_request_gives_its_place_back(ask):
     assert (await asyncio.wait_for(limited.complete(ask(TARGET)), 20)).text == "ok"
 
 
-async def test_decisions_share_the_places(ask):
+async def test_decisions_share_the_slots(ask):
     from fairjudge.ports import DecisionRequest, Message, Question
 
     question = Question(name="q", kind="predicate", text="?", options={"yes": "y", "no": "n"})
@@ -87,7 +87,7 @@ async def test_decisions_share_the_places(ask):
     assert await deciding == decided
 
 
-async def test_closing_goes_through():
+async def test_closing_closes_the_inner_backend():
     closed = []
 
     class Inner(ScriptedBackend):

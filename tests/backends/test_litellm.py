@@ -25,7 +25,7 @@ SCHEMA = {"type": "object", "properties": {"score": {"type": "integer"}}}
 
 
 @pytest.mark.skipif(HERE, reason="the extra is installed")
-def test_without_the_extra_the_message_says_what_to_install():
+def test_missing_extra_error_says_what_to_install():
     with pytest.raises(MissingExtraError, match=r"fairjudge\[litellm\]"):
         open_backend(resolve_target("litellm:openai/gpt-4o-mini"))
 
@@ -37,7 +37,7 @@ def target(stub):
 
 @needs_litellm
 class TestLiteLLM:
-    async def test_a_whole_exchange(self, stub, backend, target, ask):
+    async def test_complete_exchange(self, stub, backend, target, ask):
         stub.answer = lambda call: Reply(
             text="4",
             input_tokens=31,
@@ -75,7 +75,7 @@ class TestLiteLLM:
         assert body["top_logprobs"] == 2
         assert body["response_format"]["json_schema"]["schema"] == SCHEMA
 
-    def test_an_unknown_provider_is_said(self):
+    def test_unknown_provider_raises(self):
         with pytest.raises(ConfigurationError, match="provider/model"):
             open_backend(resolve_target("litellm:no-such-thing"))
 

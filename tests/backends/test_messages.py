@@ -22,11 +22,11 @@ from fairjudge.errors import ConnectionFailedError
         ("x" * 11, 10, "x" * 7 + "..."),
     ],
 )
-def test_a_message_is_one_line_of_a_given_length(text, limit, line):
+def test_message_is_one_line_of_limited_length(text, limit, line):
     assert one_line(text, limit=limit) == line
 
 
-def test_a_secret_is_taken_out_before_the_line_is_cut():
+def test_secret_is_removed_before_truncation():
     assert one_line("key sk-123 key", secrets=["sk-123", ""]) == "key [key] key"
 
 
@@ -42,7 +42,7 @@ def test_a_secret_is_taken_out_before_the_line_is_cut():
         (ValueError("an odd address"), "an odd address"),
     ],
 )
-def test_a_broken_connection_names_its_deepest_cause(cause, message):
+def test_broken_connection_error_names_its_root_cause(cause, message):
     cause.__context__ = RuntimeError("no running event loop")
     error = httpx2.ConnectError("broke off")
     error.__cause__ = cause

@@ -95,7 +95,7 @@ SYSTEM_AND_USER = (Message(role="system", content="s \u00e9"), Message(role="use
         {"top_logprobs": 0},
     ],
 )
-def test_the_body_is_what_langchain_openai_would_send(monkeypatch, model, fields):
+def test_body_matches_langchain_openai(monkeypatch, model, fields):
     langchain_openai = pytest.importorskip("langchain_openai")
     request = CompletionRequest(
         target=ModelRef(provider="openai", model=model), messages=SYSTEM_AND_USER, **fields
@@ -112,7 +112,7 @@ def test_the_body_is_what_langchain_openai_would_send(monkeypatch, model, fields
     assert to_json(body) == to_json(expected)  # to the byte, order included
 
 
-async def test_structured_output_asks_for_the_schema_and_survives_a_cut_reply(
+async def test_structured_output_sends_the_schema_and_tolerates_truncation(
     stub, backend, target, ask
 ):
     stub.answer = lambda call: Reply(text='{"score": ', finish_reason="length")
@@ -132,7 +132,7 @@ async def test_structured_output_asks_for_the_schema_and_survives_a_cut_reply(
         ("unknown field: guided decoding is off", None),
     ],
 )
-async def test_a_server_without_structured_output_is_asked_without(
+async def test_unsupported_structured_output_is_omitted(
     stub, backend, target, ask, warnings, message, code
 ):
     stub.fail(Fault(status=400, message=message, code=code))
@@ -143,9 +143,7 @@ async def test_a_server_without_structured_output_is_asked_without(
     assert warnings == [f"{stub.v1} does not support 'response_format'; it is no longer sent"]
 
 
-async def test_parameters_a_model_declines_are_left_out_from_then_on(
-    stub, backend, target, ask, warnings
-):
+async def test_declined_parameters_are_omitted_from_then_on(stub, backend, target, ask, warnings):
     # As OpenAI's reasoning models answer.
     stub.fail(
         Fault(
@@ -171,7 +169,7 @@ async def test_parameters_a_model_declines_are_left_out_from_then_on(
     assert warnings == [f"{stub.v1} does not support 'temperature'; it is no longer sent"]
 
 
-async def test_a_server_that_declines_both_limits_ends_in_an_error(stub, backend, target, ask):
+async def test_server_declining_both_limits_raises(stub, backend, target, ask):
     stub.fail(
         Fault(status=400, message="max_tokens is not supported"),
         Fault(status=400, message="max_completion_tokens is not supported"),
@@ -181,7 +179,7 @@ async def test_a_server_that_declines_both_limits_ends_in_an_error(stub, backend
     assert len(stub.calls) == 2
 
 
-async def test_logprobs_are_read_and_tokens_that_read_alike_add_up(stub, backend, target, ask):
+async def test_logprobs_of_equal_tokens_add_up(stub, backend, target, ask):
     stub.answer = lambda call: Reply(
         text="4",
         logprobs=[
@@ -206,7 +204,7 @@ async def test_logprobs_are_read_and_tokens_that_read_alike_add_up(stub, backend
     assert dict(second.logprobs) == {"!": -0.25}
 
 
-async def test_a_stop_string_that_a_server_leaves_in_is_cut_off(stub, backend, target, ask):
+async def test_stop_string_left_by_the_server_is_removed(stub, backend, target, ask):
     stub.answer = lambda call: "Score: 4 END of it"
     assert (await backend.complete(ask(target, stop=("of", "END")))).text == "Score: 4 "
     stub.answer = lambda call: "END"
@@ -224,9 +222,7 @@ async def test_a_content_filter_is_a_refusal(stub, backend, target, ask):
     ("headers", "seconds"),
     [({}, None), ({"retry-after": "7"}, 7.0), ({"retry-after-ms": "250"}, 0.25)],
 )
-async def test_the_wait_asked_for_comes_with_the_error(
-    stub, backend, target, ask, headers, seconds
-):
+async def test_requested_wait_is_in_the_error(stub, backend, target, ask, headers, seconds):
     stub.fail(Fault(status=429, headers=headers), Fault(status=503, headers=headers))
     with pytest.raises(RateLimitError) as limited:
         await backend.complete(ask(target))
@@ -241,13 +237,13 @@ async def test_nul_and_lone_surrogates_do_not_stop_a_request(stub, backend, targ
     assert stub.calls[0].body["messages"][0]["content"] == "ab \ufffd c \U0001f600"
 
 
-async def test_a_request_for_another_target_is_refused(backend, ask):
+async def test_request_for_another_target_raises(backend, ask):
     other = resolve_target("openai:other", base_url="http://127.0.0.1:9/v1")
     with pytest.raises(ConfigurationError, match="openai:other"):
         await backend.complete(ask(other))
 
 
-async def test_a_reply_that_thinking_used_up_says_so(stub, backend, target, ask):
+async def test_reply_exhausted_by_reasoning_is_reported(stub, backend, target, ask):
     stub.answer = lambda call: Reply(text="", finish_reason="length")
     with pytest.raises(EmptyReplyError, match="max_output_tokens was used for other output"):
         await backend.complete(ask(target))

@@ -31,7 +31,7 @@ def most_in_a_minute(takes):
     st.integers(1, 500),
     st.lists(st.tuples(st.floats(0, 30), st.floats(0.01, 1)), min_size=1, max_size=80),
 )
-def test_no_minute_has_more_than_is_allowed(per_minute, wanted):
+def test_no_minute_exceeds_the_allowance(per_minute, wanted):
     clock = Time()
     allowance = Allowance(per_minute, unit="things", clock=clock)
     lengths = []
@@ -49,7 +49,7 @@ def test_no_minute_has_more_than_is_allowed(per_minute, wanted):
     assert most_in_a_minute(lengths) <= per_minute * (1 + 1e-9) + 1e-6
 
 
-def test_a_minutes_worth_is_spread_over_the_minute():
+def test_allowance_is_spread_over_the_minute():
     clock = Time()
     allowance = Allowance(600, unit="requests", clock=clock)
     times = []
@@ -64,7 +64,7 @@ def test_a_minutes_worth_is_spread_over_the_minute():
     assert max(sum(a <= t < a + 10 for t in times) for a in times) <= 110
 
 
-def test_what_was_set_aside_and_not_used_comes_back():
+def test_unused_reservation_is_returned():
     clock = Time()
     allowance = Allowance(60_000, unit="tokens", clock=clock)
     wait = allowance.book(60_000)
@@ -76,7 +76,7 @@ def test_what_was_set_aside_and_not_used_comes_back():
     assert allowance.seconds_until(60_000) == 0
 
 
-def test_more_than_a_minutes_worth_at_once_is_an_error():
+def test_request_above_one_minute_of_allowance_raises():
     with pytest.raises(
         ConfigurationError, match="may use 1100 tokens, more than the limit of 1000 per min"
     ):
@@ -108,7 +108,7 @@ def paced(server, clock, **limits):
     return Pipeline(ScriptedBackend(server), retrying, limiter), limiter
 
 
-async def test_calls_at_once_shrink_after_a_429_and_climb_again(ask):
+async def test_concurrency_decreases_after_429_and_recovers(ask):
     clock = Time()
     server = Server(clock, at_once=10)
     backend, limiter = paced(server, clock, limit=64)
@@ -128,7 +128,7 @@ async def test_calls_at_once_shrink_after_a_429_and_climb_again(ask):
     assert limiter.limit == 64
 
 
-async def test_refusals_of_one_round_halve_once(ask):
+async def test_rejections_in_one_round_halve_concurrency_once(ask):
     clock = Time()
     replies = [RateLimitError("429"), RateLimitError("429"), ServerError("500"), "ok"]
     limiter = AdaptiveLimiter(limit=8, clock=clock, sleep=clock.sleep)
@@ -150,7 +150,7 @@ async def test_refusals_of_one_round_halve_once(ask):
 
 
 @pytest.mark.parametrize("rpm", [30, 300])
-async def test_requests_a_minute_are_never_passed(ask, rpm):
+async def test_requests_per_minute_are_never_exceeded(ask, rpm):
     clock = Time()
     server = Server(clock, seconds=0.05)
     backend, _ = paced(server, clock, limit=16, requests_per_minute=rpm)
@@ -168,7 +168,7 @@ async def test_retries_count_as_requests(ask):
     assert most_in_a_minute([(at, 1) for at in server.began]) <= 60
 
 
-async def test_tokens_a_minute_are_never_passed(ask):
+async def test_tokens_per_minute_are_never_exceeded(ask):
     clock = Time()
     # the estimate: 13 + 8 tokens for 41 bytes of prompt, and 1,000 of reply; 400 are used
     server = Server(clock, seconds=0.05, tokens=400)
@@ -180,13 +180,13 @@ async def test_tokens_a_minute_are_never_passed(ask):
     assert server.began[-1] < 150
 
 
-async def test_a_request_above_the_allowance_says_so(ask):
+async def test_request_above_the_allowance_raises(ask):
     backend, _ = paced(Server(Time()), Time(), limit=1, tokens_per_minute=500)
     with pytest.raises(ConfigurationError, match="tokens, more than the limit of 500 per minute"):
         await backend.complete(ask(TARGET))
 
 
-async def test_a_server_closes_the_others_for_no_longer_than_the_longest_wait(ask):
+async def test_requested_wait_blocks_others_at_most_for_the_maximum(ask):
     clock = Time()
     replies = [RateLimitError("429", retry_after_seconds=86_400.0), "ok"]
     limiter = AdaptiveLimiter(limit=2, clock=clock, sleep=clock.sleep, max_wait_seconds=120.0)
@@ -197,7 +197,7 @@ async def test_a_server_closes_the_others_for_no_longer_than_the_longest_wait(as
     assert clock.now < 1
 
 
-async def test_a_wait_within_the_longest_closes_for_so_long(ask):
+async def test_requested_wait_below_the_maximum_blocks_exactly(ask):
     clock = Time()
     replies = [RateLimitError("429", retry_after_seconds=90.0), "ok"]
     limiter = AdaptiveLimiter(limit=2, clock=clock, sleep=clock.sleep, max_wait_seconds=120.0)
@@ -208,7 +208,7 @@ async def test_a_wait_within_the_longest_closes_for_so_long(ask):
     assert clock.now == pytest.approx(90.0)
 
 
-def test_the_wait_is_until_enough_of_the_last_minute_is_past():
+def test_wait_ends_when_enough_of_the_last_minute_has_passed():
     clock = Time()
     allowance = Allowance(60, unit="things", clock=clock)
     for at in (0.0, 10.0, 20.0):
@@ -221,7 +221,7 @@ def test_the_wait_is_until_enough_of_the_last_minute_is_past():
 
 
 @pytest.mark.parametrize(("per_minute", "at_once", "seconds"), [(30, 1, 2.0), (180, 3, 1 / 3)])
-def test_at_once_are_those_of_a_second_and_one_at_least(per_minute, at_once, seconds):
+def test_burst_is_one_second_of_allowance_and_at_least_one(per_minute, at_once, seconds):
     allowance = Allowance(per_minute, unit="things", clock=Time())
     for _ in range(at_once):
         assert allowance.seconds_until(1) == 0.0
@@ -229,7 +229,7 @@ def test_at_once_are_those_of_a_second_and_one_at_least(per_minute, at_once, sec
     assert allowance.seconds_until(1) == pytest.approx(seconds)
 
 
-def test_what_is_given_back_after_its_minute_changes_no_sum():
+def test_late_return_does_not_change_the_total():
     clock = Time()
     allowance = Allowance(60, unit="things", clock=clock)
     wait = allowance.book(60)
@@ -240,7 +240,7 @@ def test_what_is_given_back_after_its_minute_changes_no_sum():
     assert allowance.seconds_until(1) > 0
 
 
-def test_a_requests_minute_begins_when_it_reached_the_server():
+def test_minute_starts_when_the_request_reaches_the_server():
     """Two seconds after it began at the latest; a call that ended had arrived before."""
     clock = Time()
     allowance = Allowance(60, unit="things", clock=clock)
@@ -257,7 +257,7 @@ def test_a_requests_minute_begins_when_it_reached_the_server():
     assert allowance.seconds_until(60) == pytest.approx(0.5)
 
 
-async def test_a_wait_of_less_than_a_second_is_kept_to(ask):
+async def test_wait_below_one_second_is_respected(ask):
     clock = Time()
     times = []
 

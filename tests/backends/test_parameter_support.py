@@ -42,7 +42,7 @@ def of(required=("a",), closed=False, **properties):
         ({"type": "string", "enum": ["yes", "no"]}, True),
     ],
 )
-def test_every_object_lists_and_requires_all_it_may_hold(schema, strict):
+def test_schema_objects_require_all_properties(schema, strict):
     assert is_strict(schema) == strict
 
 
@@ -94,9 +94,7 @@ DECLINED = [
 
 
 @pytest.mark.parametrize(("name", "status", "message", "param"), DECLINED)
-async def test_what_a_server_declines_is_left_out_from_then_on(
-    stub, ask, name, status, message, param
-):
+async def test_declined_parameter_is_omitted_from_then_on(stub, ask, name, status, message, param):
     error = {"message": message, "type": "invalid_request_error", "param": param}
 
     def answer(call):
@@ -129,7 +127,7 @@ async def test_what_a_server_declines_is_left_out_from_then_on(
         {"message": "This model only support stream mode"},
     ],
 )
-async def test_other_bad_requests_take_nothing_away(stub, ask, error):
+async def test_other_bad_requests_remove_no_parameter(stub, ask, error):
     stub.fail(Fault(status=400, body=json.dumps({"error": error}).encode()))
     target = resolve_target("openai:judge", base_url=stub.v1)
     backend = open_backend(target, warn=(texts := []).append)
@@ -148,7 +146,7 @@ async def test_other_bad_requests_take_nothing_away(stub, ask, error):
         ("top_p", "`temperature` and `top_p` cannot both be specified for this model."),
     ],
 )
-async def test_anthropics_words_are_learned_too(stub, ask, name, message):
+async def test_anthropic_messages_are_recognised(stub, ask, name, message):
     def answer(call):
         return Fault(status=400, message=message) if name in call.body else "Score: 3"
 
@@ -161,7 +159,7 @@ async def test_anthropics_words_are_learned_too(stub, ask, name, message):
     assert name not in stub.calls[-1].body
 
 
-async def test_a_parameter_declined_inside_a_status_of_200_is_learned(stub, ask):
+async def test_parameter_declined_with_status_200_is_recognised(stub, ask):
     error = {"error": {"message": "response_format is not supported", "code": 400}}
     stub.fail(Fault(body=json.dumps(error).encode()))
     target = resolve_target("openai:judge", base_url=stub.v1)

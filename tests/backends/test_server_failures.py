@@ -56,7 +56,7 @@ LITELLMS = {
 
 
 @pytest.mark.parametrize("provider", providers(*KINDS))
-async def test_each_failure_is_of_its_kind(failing, provider):
+async def test_each_failure_has_its_error_type(failing, provider):
     result = await failing({name: case.fault for name, case in BY_STATUS.items()})
     kinds = {name: type(error).__name__ for name, error in result.items()}
     right = {name: case.error.__name__ for name, case in BY_STATUS.items()}
@@ -93,19 +93,19 @@ def check(errors, cases, provider):
 
 
 @pytest.mark.parametrize("provider", providers(*KINDS))
-async def test_a_failure_inside_a_status_of_200_is_what_it_names(failing, provider):
+async def test_failure_with_status_200_has_the_named_error_type(failing, provider):
     result = await failing({name: case.fault for name, case in WITHIN_200.items()})
     check(result, WITHIN_200, provider)
 
 
 @pytest.mark.parametrize("provider", CHATS)
-async def test_a_reply_without_a_choice_is_the_servers_failure(failing, provider):
+async def test_reply_without_a_choice_is_a_server_error(failing, provider):
     result = await failing({name: case.fault for name, case in NO_CHOICE.items()})
     check(result, NO_CHOICE, provider)
 
 
 @pytest.mark.parametrize("provider", providers(*KINDS))
-async def test_what_passes_is_asked_again_as_long_as_it_asks_to_wait(stub, provider):
+async def test_transient_failures_are_retried_with_the_requested_wait(stub, provider):
     """Before the first answer too: none of it is taken for a key that is not accepted."""
     stub.keeps_open = provider != "langchain"
     target = resolve_target(f"{provider}:{WRAPPED.get(provider, '')}judge", base_url=stub.v1)
@@ -144,7 +144,7 @@ async def test_what_passes_is_asked_again_as_long_as_it_asks_to_wait(stub, provi
     ids=["scripts", "tags", "words", "errors", "lists", "objects", "waits"],
 )
 @pytest.mark.parametrize("status", [200, 400, 429, 500])
-def test_megabytes_of_an_error_take_a_moment(body, status):
+def test_large_error_bodies_are_handled_quickly(body, status):
     """Measured in the time of this process: .1 to .3 s each, most of it in reading JSON."""
     began = time.process_time()
     if status == 200:

@@ -62,7 +62,7 @@ def waits(monkeypatch):
     return requests
 
 
-async def test_the_machine_that_claims_asks_and_the_reply_is_kept():
+async def test_claiming_machine_calls_and_stores_the_reply():
     cache, inner = Shared(), ScriptedBackend(lambda r: "ours")
     caching = SharedCaching(cache=cache)
     backend = Pipeline(inner, caching)
@@ -74,7 +74,7 @@ async def test_the_machine_that_claims_asks_and_the_reply_is_kept():
     assert cache.released == []  # what is put ends the claim
 
 
-async def test_another_machine_is_asked_about_ever_less_often_up_to_once_a_second(waits):
+async def test_other_machine_is_polled_with_backoff_up_to_one_second(waits):
     """0.05 s first, then twice as long each time, a second at the most."""
     cache, inner = Shared(refused=8), ScriptedBackend(lambda r: "ours")
     caching = SharedCaching(cache=cache)
@@ -84,7 +84,7 @@ async def test_another_machine_is_asked_about_ever_less_often_up_to_once_a_secon
     assert (caching.hits, caching.misses) == (0, 1)
 
 
-async def test_another_process_is_asked_about_up_to_twice_a_second(waits):
+async def test_other_process_is_polled_up_to_twice_per_second(waits):
     """0.02 s first, then twice as long each time, half a second at the most."""
 
     class Others:
@@ -103,7 +103,7 @@ async def test_another_process_is_asked_about_up_to_twice_a_second(waits):
     assert waits == pytest.approx([0.02, 0.04, 0.08, 0.16, 0.32, 0.5, 0.5, 0.5])
 
 
-async def test_what_another_machine_stores_meanwhile_is_a_hit(waits):
+async def test_reply_stored_by_another_machine_is_a_hit(waits):
     def theirs(cache):
         if len(cache.claims) == 2:
             cache.put(KEY, {"reply": {"text": "theirs"}})
@@ -115,7 +115,7 @@ async def test_what_another_machine_stores_meanwhile_is_a_hit(waits):
     assert len(waits) == 2
 
 
-async def test_what_came_just_before_the_claim_is_not_asked_again():
+async def test_reply_stored_just_before_the_claim_is_used():
     """It is a hit, and the claim is given up."""
     theirs = {"reply": {"text": "theirs"}}
     cache = Shared(on_claim=lambda cache: cache.put(KEY, theirs))
@@ -129,7 +129,7 @@ async def test_what_came_just_before_the_claim_is_not_asked_again():
 @pytest.mark.parametrize(
     "answer", [ServerError("down"), Completion(text="Sco", finish_reason="error")]
 )
-async def test_a_call_that_brings_no_reply_to_keep_gives_up_its_claim(answer):
+async def test_call_without_storable_reply_releases_its_claim(answer):
     cache = Shared()
     backend = Pipeline(ScriptedBackend(lambda r: answer), SharedCaching(cache=cache))
     if isinstance(answer, Exception):
@@ -141,7 +141,7 @@ async def test_a_call_that_brings_no_reply_to_keep_gives_up_its_claim(answer):
     assert cache.values == {}
 
 
-async def test_requests_of_one_machine_under_way_together_share_a_call():
+async def test_concurrent_equal_requests_of_one_machine_share_a_call():
     gate = asyncio.Event()
 
     async def slow(request):
@@ -163,7 +163,7 @@ async def test_requests_of_one_machine_under_way_together_share_a_call():
     assert (len(inner.requests), caching.hits, caching.misses) == (1, 2, 1)
 
 
-async def test_a_stored_reply_that_does_not_read_as_one_is_told_of_and_asked_for_again():
+async def test_invalid_stored_reply_is_reported_and_requested_again():
     items = []
     cache = Shared(stored={"reply": {"text": ""}})
     caching = SharedCaching(cache=cache, warn=items.append)

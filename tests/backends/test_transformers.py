@@ -57,9 +57,7 @@ def greedy(folder, prompt, n):
     return [WORDS[token] for token in texts], logprobs
 
 
-async def test_greedy_decoding_with_logprobs_agrees_with_plain_forward_passes(
-    backend, target, folder, ask
-):
+async def test_greedy_decoding_with_logprobs_matches_forward_passes(backend, target, folder, ask):
     reply = await backend.complete(
         ask(target, "is the summary true ?", max_output_tokens=6, top_logprobs=3)
     )
@@ -83,7 +81,7 @@ async def text_of(backend, request):
         return ""
 
 
-async def test_a_batch_gives_each_what_it_gets_alone(backend, target, ask):
+async def test_batching_does_not_change_replies(backend, target, ask):
     texts = ["is the summary true ?", "score : 3", "A B C D E . Yes No 1 2 3 4 5", "the"]
     requests = [ask(target, text, max_output_tokens=8, top_logprobs=2) for text in texts]
     alone = [await backend.complete(request) for request in requests]
@@ -93,7 +91,7 @@ async def test_a_batch_gives_each_what_it_gets_alone(backend, target, ask):
         assert single.tokens[0].logprobs == pytest.approx(dict(other.tokens[0].logprobs), abs=1e-3)
 
 
-async def test_samples_follow_their_seed_and_index_whatever_the_batch(backend, target, ask):
+async def test_samples_depend_only_on_seed_and_index(backend, target, ask):
     def sample(index, text="the summary"):
         return ask(target, text, temperature=1.5, max_output_tokens=12, seed=7, sample_index=index)
 
@@ -146,7 +144,7 @@ async def test_a_stop_string_ends_the_reply(backend, target, folder, ask):
     assert reply.usage.output_tokens == words.index(stop) + 1
 
 
-async def test_a_system_message_goes_to_the_user_where_the_template_has_none(backend, target):
+async def test_system_message_is_merged_into_user_if_unsupported(backend, target):
     request = CompletionRequest(
         target=target,
         messages=(
@@ -160,7 +158,7 @@ async def test_a_system_message_goes_to_the_user_where_the_template_has_none(bac
     assert reply.usage.input_tokens == 9
 
 
-def test_control_tokens_in_a_text_are_text(folder):
+def test_control_tokens_in_a_text_are_escaped(folder):
     from transformers import AutoTokenizer
 
     from fairjudge.backends.generation import prompt_ids
@@ -170,12 +168,12 @@ def test_control_tokens_in_a_text_are_text(folder):
     assert [WORDS[n] for n in ids] == ["<|user|>", "the", "<unk>", "is", "<|assistant|>"]
 
 
-async def test_a_prompt_beyond_the_window_is_said(backend, target, ask):
+async def test_prompt_beyond_the_window_raises(backend, target, ask):
     with pytest.raises(ContextTooLongError, match="64"):
         await backend.complete(ask(target, "the " * 70))
 
 
-async def test_a_reply_is_cut_at_the_window(backend, target, ask):
+async def test_reply_is_truncated_at_the_window(backend, target, ask):
     reply = await backend.complete(ask(target, "the " * 55, max_output_tokens=500))
     assert reply.usage.input_tokens + reply.usage.output_tokens <= 64
 
@@ -199,7 +197,7 @@ def test_a_model_without_a_template_reads_plain_text(tmp_path):
     assert [WORDS[n] for n in ids] == ["Yes", "No"]
 
 
-async def test_a_batch_holds_one_sampling_and_no_more_than_its_tokens(target, ask):
+async def test_batch_has_one_sampling_setting_and_a_token_limit(target, ask):
     backend = TransformersBackend(target)
 
     def jobs(*lengths, **fields):

@@ -82,11 +82,11 @@ def counts(usage):
         (None, (None, None, None, None)),
     ],
 )
-def test_the_usage_of_chat_completions(usage, expected):
+def test_usage_of_chat_completions(usage, expected):
     assert counts(read_usage(usage)) == expected
 
 
-def test_the_usage_of_messages_leaves_cached_tokens_out_of_the_input():
+def test_usage_of_messages_excludes_cached_tokens_from_input():
     by_name = {
         "input_tokens": 50,
         "cache_read_input_tokens": 4000,
@@ -100,7 +100,7 @@ def test_the_usage_of_messages_leaves_cached_tokens_out_of_the_input():
     assert counts(read_messages_usage("none")) == (None, None, None, None)
 
 
-async def test_openai_tells_what_was_cached(stub):
+async def test_openai_reports_cached_tokens(stub):
     stub.answer = lambda call: Reply(
         text="Yes.",
         input_tokens=1500,
@@ -116,7 +116,7 @@ async def test_openai_tells_what_was_cached(stub):
     await backend.aclose()
 
 
-async def test_anthropic_is_told_what_to_keep_and_tells_what_was_kept(stub):
+async def test_anthropic_gets_cache_markers_and_reports_cached_tokens(stub):
     stub.answer = lambda call: Reply(
         text="Yes.", input_tokens=60, output_tokens=3, usage={"cache_read_input_tokens": 1200}
     )
@@ -136,7 +136,7 @@ async def test_anthropic_is_told_what_to_keep_and_tells_what_was_kept(stub):
     await backend.aclose()
 
 
-async def test_a_server_that_takes_no_marks_gets_none(stub):
+async def test_server_without_cache_markers_gets_none(stub):
     target = resolve_target("anthropic:m", base_url=stub.url)
     texts = []
     backend = open_backend(target, warn=texts.append)
@@ -150,7 +150,7 @@ async def test_a_server_that_takes_no_marks_gets_none(stub):
     await backend.aclose()
 
 
-def test_cached_tokens_cost_what_the_price_list_says():
+def test_cached_tokens_have_the_listed_price():
     """Of 10,000 tokens 8,000 cached: at OpenAI 2,000 x $2.50 + 8,000 x $1.25 a million."""
     prices = load_prices()
     usage = Usage(input_tokens=10_000, output_tokens=100, cached_input_tokens=8_000)
@@ -162,7 +162,7 @@ def test_cached_tokens_cost_what_the_price_list_says():
     assert prices.cost_usd(anthropic, text) == pytest.approx(0.00915 + 0.0015)
 
 
-def test_a_price_without_one_for_cached_tokens_counts_them_in_full():
+def test_cached_tokens_without_own_price_cost_the_full_price():
     price = Price(model="a:b", input=2.0, output=4.0, date="2025-10-01", source="s")
     assert price.cost_usd(input_tokens=100, output_tokens=10, cached_input_tokens=60) == (
         price.cost_usd(input_tokens=100, output_tokens=10)
@@ -170,7 +170,7 @@ def test_a_price_without_one_for_cached_tokens_counts_them_in_full():
 
 
 @pytest.mark.parametrize("target", ["openai:gpt-4o-mini", "anthropic:claude-haiku-4-5"])
-def test_a_published_price_is_lower_where_tokens_are_cached(target):
+def test_published_cached_price_is_lower(target):
     price = load_prices().price(resolve_target(target))
     whole = price.cost_usd(input_tokens=10_000, output_tokens=0)
     cached = price.cost_usd(input_tokens=10_000, output_tokens=0, cached_input_tokens=10_000)
@@ -196,7 +196,7 @@ async def test_tokens_add_up_over_replies_and_refusals(ask):
     assert count.tokens == Tokens(input=2300, cached_input=1024, output=6)
 
 
-def test_a_batch_s_replies_keep_what_was_cached(tmp_path):
+def test_batch_replies_keep_cached_token_counts(tmp_path):
     body = (
         '{"model": "m", "choices": [{"message": {"content": "Yes."}, "finish_reason": "stop"}],'
         ' "usage": {"prompt_tokens": 2000, "completion_tokens": 1,'

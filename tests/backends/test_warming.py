@@ -50,7 +50,7 @@ async def settled():
         await asyncio.sleep(0)
 
 
-async def test_one_of_those_that_begin_alike_goes_first_and_then_all_of_them():
+async def test_first_request_of_a_shared_prefix_is_sent_before_the_others():
     server = Server()
     warm = Pipeline(ScriptedBackend(server), Warming())
     calls = [asyncio.create_task(warm.complete(request("a", n))) for n in "12345"]
@@ -63,7 +63,7 @@ async def test_one_of_those_that_begin_alike_goes_first_and_then_all_of_them():
     assert server.marked == 5
 
 
-async def test_all_but_the_first_are_under_way_together():
+async def test_all_but_the_first_run_concurrently():
     server = Server()
     warm = Pipeline(ScriptedBackend(server), Warming())
     first, *others = [asyncio.create_task(warm.complete(request("a", n))) for n in "12345"]
@@ -77,7 +77,7 @@ async def test_all_but_the_first_are_under_way_together():
     await asyncio.gather(*others)
 
 
-async def test_those_that_begin_otherwise_wait_for_nobody():
+async def test_requests_with_other_prefixes_do_not_wait():
     """Other articles, another schema, and too little to share."""
     server = Server()
     warm = Pipeline(ScriptedBackend(server), Warming())
@@ -95,7 +95,7 @@ async def test_those_that_begin_otherwise_wait_for_nobody():
     assert server.marked == 8
 
 
-async def test_who_waits_takes_no_place_from_others():
+async def test_waiting_requests_use_no_slot():
     server = Server()
     warm = Pipeline(ScriptedBackend(server), Warming(), Concurrency(3))
     requests = [request("a", n) for n in "12345"] + [request("b", n) for n in "67"]
@@ -108,7 +108,7 @@ async def test_who_waits_takes_no_place_from_others():
     assert server.most == 3
 
 
-async def test_a_request_that_is_alone_is_not_marked():
+async def test_single_request_has_no_cache_marker():
     server = Server()
     server.gate.set()
     warm = Pipeline(ScriptedBackend(server), Warming())
@@ -119,7 +119,7 @@ async def test_a_request_that_is_alone_is_not_marked():
     assert server.marked == 2
 
 
-async def test_where_the_first_fails_the_others_go_together():
+async def test_others_run_concurrently_if_the_first_fails():
     n_asked = 0
 
     async def fail(_):
@@ -135,7 +135,7 @@ async def test_where_the_first_fails_the_others_go_together():
 
 
 @pytest.mark.parametrize("is_sent", [False, True])
-async def test_where_the_first_is_cancelled_the_others_are_asked(is_sent):
+async def test_others_run_if_the_first_is_cancelled(is_sent):
     server = Server()
     warm = Pipeline(ScriptedBackend(server), Warming())
     first, *others = [asyncio.create_task(warm.complete(request("a", n))) for n in "123"]
@@ -147,7 +147,7 @@ async def test_where_the_first_is_cancelled_the_others_are_asked(is_sent):
     assert len(await asyncio.wait_for(asyncio.gather(*others), 20)) == 2
 
 
-async def test_who_waits_can_be_cancelled():
+async def test_waiting_request_can_be_cancelled():
     server = Server()
     warm = Pipeline(ScriptedBackend(server), Warming())
     first, second = [asyncio.create_task(warm.complete(request("a", n))) for n in "12"]
@@ -160,7 +160,7 @@ async def test_who_waits_can_be_cancelled():
     assert server.texts == ["1"]
 
 
-async def test_what_was_last_used_long_ago_is_sent_first_again():
+async def test_expired_prefix_is_warmed_again():
     now = 0.0
     server = Server()
     server.gate.set()
@@ -182,7 +182,7 @@ async def test_what_was_last_used_long_ago_is_sent_first_again():
     await asyncio.gather(*items, *late)
 
 
-def test_what_requests_share_counts_from_the_first_message_on():
+def test_shared_prefix_starts_at_the_first_message():
     assert prefix_key(request("a", "1")) == prefix_key(request("a", "2", temperature=1.0))
     assert prefix_key(request("a", "1")) != prefix_key(request("b", "1"))
     assert prefix_key(request("a", "1", length=4096 - len("Judge."))) is not None

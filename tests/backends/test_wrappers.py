@@ -105,33 +105,33 @@ class TestKeys:
         other = CompletionRequest(**{**BASE, **CHANGES[change]})
         assert request_key(other) != request_key(request_)
 
-    def test_every_field_of_the_request_is_among_the_changes(self):
+    def test_every_request_field_is_tested(self):
         changed = {field for change in CHANGES.values() for field in change}
         assert changed == set(CompletionRequest.model_fields)
 
-    def test_what_means_the_same_has_the_same_key(self, request_):
+    def test_equivalent_requests_have_equal_keys(self, request_):
         schema = {"properties": {"a": {"type": "string"}}, "type": "object"}
         same = CompletionRequest(**{**BASE, "response_schema": schema, "stop": ["x"]})
         assert request_key(same) == request_key(request_)
         whole = CompletionRequest(**{**BASE, "temperature": 1})
         assert request_key(whole) == request_key(CompletionRequest(**{**BASE, "temperature": 1.0}))
 
-    def test_the_key_is_stable_from_version_to_version(self, request_):
+    def test_key_is_stable_across_versions(self, request_):
         # Pinned: a change here loses every user's cache and must raise CACHE_VERSION on purpose.
         assert request_key(request_) == PINNED
 
     @pytest.mark.parametrize("name", ["defaults", "marked", "decision"])
-    def test_keys_of_every_kind_of_request_stay(self, name):
+    def test_keys_of_every_request_type_are_stable(self, name):
         # Computed before the wrappers became one pipeline: a cache filled then must still hit.
         request = {"defaults": DEFAULTS, "marked": MARKED, "decision": DECISION}[name]
         assert (request_key(request), prompt_key(request)) == PINNED_KEYS[name]
 
-    def test_the_prompt_key_leaves_out_who_is_asked(self, request_):
+    def test_prompt_key_excludes_the_target(self, request_):
         other = CompletionRequest(**{**BASE, **CHANGES["model"]})
         assert prompt_key(other) == prompt_key(request_)
         assert prompt_key(CompletionRequest(**{**BASE, "seed": 5})) != prompt_key(request_)
 
-    def test_a_decision_request_has_a_key_of_its_own(self):
+    def test_decision_request_has_a_separate_key(self):
         other = DECISION.model_copy(
             update={"questions": (DECISION.questions[0].model_copy(update={"text": "no?"}),)}
         )
@@ -169,7 +169,7 @@ PINNED = "933e2199e11437df9fe12016b089ad37651f4d1add8a51b50e21c47de552f23a"
 
 
 class TestCaching:
-    async def test_the_second_time_is_free_and_equal(self, request_, cache):
+    async def test_repeated_request_is_free_and_equal(self, request_, cache):
         inner = ScriptedBackend(lambda r: Completion(text="Score: 2", served_model="m-1"))
         first = await Pipeline(inner, Caching(cache=cache)).complete(request_)
         again = Caching(cache=cache)  # another run
@@ -180,21 +180,21 @@ class TestCaching:
     @pytest.mark.parametrize(
         "error", [RefusedError("no"), EmptyReplyError("nothing"), ServerError("down")]
     )
-    async def test_what_is_no_answer_is_not_kept(self, request_, cache, error):
+    async def test_failures_are_not_cached(self, request_, cache, error):
         answers = iter([error, "Score: 1"])
         backend = Pipeline(ScriptedBackend(lambda r: next(answers)), Caching(cache=cache))
         with pytest.raises(type(error)):
             await backend.complete(request_)
         assert (await backend.complete(request_)).text == "Score: 1"
 
-    async def test_a_reply_cut_by_the_limit_is_kept(self, request_, cache):
+    async def test_truncated_reply_is_cached(self, request_, cache):
         inner = ScriptedBackend(lambda r: Completion(text="Sco", finish_reason="length"))
         backend = Pipeline(inner, Caching(cache=cache))
         await backend.complete(request_)
         assert (await backend.complete(request_)).finish_reason == "length"
         assert len(inner.requests) == 1
 
-    async def test_requests_under_way_together_share_one_call(self, request_, cache):
+    async def test_concurrent_equal_requests_share_one_call(self, request_, cache):
         gate = asyncio.Event()
 
         async def slow(request):
@@ -215,9 +215,7 @@ class TestCaching:
         assert len(inner.requests) == 1
         assert (caching.hits, caching.misses) == (4, 1)
 
-    async def test_a_failed_shared_call_fails_for_all_and_is_asked_again_later(
-        self, request_, cache
-    ):
+    async def test_failed_shared_call_fails_for_all_and_is_retried_later(self, request_, cache):
         answers = iter([ServerError("down"), "Score: 1"])
 
         async def slow(request):
@@ -246,7 +244,7 @@ class TestCaching:
         await calls.end()
         assert calls.find("k") is None
 
-    async def test_a_failed_call_nobody_waits_for_is_no_complaint(self, request_, cache, caplog):
+    async def test_unawaited_failed_call_gives_no_warning(self, request_, cache, caplog):
         backend = Pipeline(ScriptedBackend(lambda r: ServerError("down")), Caching(cache=cache))
         call = asyncio.create_task(backend.complete(request_))
         await asyncio.sleep(0)
@@ -258,7 +256,7 @@ class TestCaching:
         gc.collect()
         assert "never retrieved" not in caplog.text
 
-    async def test_what_another_process_asks_is_waited_for_and_found(self, request_, cache):
+    async def test_call_of_another_process_is_awaited_and_reused(self, request_, cache):
         """The claim of another process holds until its reply is in the cache."""
 
         class Others:
@@ -279,15 +277,13 @@ class TestCaching:
         assert (await caching.answer(request_, inner.complete)).text == "theirs"
         assert (inner.requests, caching.hits, caching.misses) == ([], 1, 0)
 
-    async def test_a_reply_that_the_server_broke_off_is_not_kept(self, request_, cache):
+    async def test_interrupted_reply_is_not_cached(self, request_, cache):
         answers = iter([Completion(text="Sco", finish_reason="error"), Completion(text="Score: 1")])
         backend = Pipeline(ScriptedBackend(lambda r: next(answers)), Caching(cache=cache))
         await backend.complete(request_)
         assert (await backend.complete(request_)).text == "Score: 1"
 
-    async def test_a_reply_that_never_ended_is_not_kept_unless_it_looks_whole(
-        self, request_, cache
-    ):
+    async def test_reply_without_finish_is_cached_only_if_it_looks_complete(self, request_, cache):
         texts = ['{"verdict": 1', '{"verdict": 1}', "never asked for"]
         answers = iter([Completion(text=text, finish_reason="other") for text in texts])
         backend = Pipeline(ScriptedBackend(lambda r: next(answers)), Caching(cache=cache))
@@ -295,7 +291,7 @@ class TestCaching:
         assert (await backend.complete(request_)).text == texts[1]
         assert (await backend.complete(request_)).text == texts[1]
 
-    async def test_half_a_reply_that_an_earlier_version_kept_is_asked_for_again(
+    async def test_incomplete_cached_reply_of_earlier_version_is_requested_again(
         self, request_, cache
     ):
         by_name = {"text": '{"verdict": 1', "finish_reason": "other"}
@@ -303,7 +299,7 @@ class TestCaching:
         backend = Pipeline(ScriptedBackend(lambda r: "Score: 1"), Caching(cache=cache, warn=print))
         assert (await backend.complete(request_)).text == "Score: 1"
 
-    async def test_a_reply_that_cannot_be_kept_is_returned_and_told_of(self, request_):
+    async def test_uncacheable_reply_is_returned_and_reported(self, request_):
         class Full:
             def get(self, key):
                 return None
@@ -319,14 +315,14 @@ class TestCaching:
         with pytest.raises(CacheError):
             await Pipeline(inner, Caching(cache=Full())).complete(request_)
 
-    async def test_an_entry_that_is_no_reply_is_asked_for_again(self, request_, cache):
+    async def test_invalid_cache_entry_is_requested_again(self, request_, cache):
         items = []
         cache.put(request_key(request_), {"reply": {"text": ""}})
         backend = Pipeline(ScriptedBackend(lambda r: "ok"), Caching(cache=cache, warn=items.append))
         assert (await backend.complete(request_)).text == "ok"
         assert len(items) == 1
 
-    async def test_decisions_are_kept_unless_one_was_refused(self, cache):
+    async def test_decisions_are_cached_unless_one_is_refused(self, cache):
         yes = Distribution(probabilities={"yes": 0.75, "no": 0.25})
         answers = iter(
             [Decisions(answers={"q": DecisionRefusal(why="no")}), Decisions(answers={"q": yes})]
@@ -339,7 +335,7 @@ class TestCaching:
         assert len(inner.requests) == 2
 
 
-async def test_a_backend_without_the_port_asked_for_says_so(request_, cache):
+async def test_backend_without_the_requested_interface_raises(request_, cache):
     class TextOnly:
         async def complete(self, request):
             return Completion(text="x")
@@ -376,7 +372,7 @@ class TestRetrying:
             ConnectionFailedError("reset"),
         ],
     )
-    async def test_what_may_pass_is_asked_again(self, request_, retrying, waits, error):
+    async def test_transient_errors_are_retried(self, request_, retrying, waits, error):
         backend, inner = retrying([error, error, "ok"])
         assert (await backend.complete(request_)).text == "ok"
         assert len(inner.requests) == 3
@@ -396,13 +392,13 @@ class TestRetrying:
             MalformedReplyError("?"),
         ],
     )
-    async def test_what_stays_is_raised_at_once(self, request_, retrying, waits, error):
+    async def test_permanent_errors_are_raised_at_once(self, request_, retrying, waits, error):
         backend, inner = retrying([error, "never"])
         with pytest.raises(type(error)):
             await backend.complete(request_)
         assert (len(inner.requests), waits) == (1, [])
 
-    async def test_the_servers_wait_is_obeyed_where_longer(self, request_, retrying, waits):
+    async def test_longer_wait_of_the_server_is_respected(self, request_, retrying, waits):
         backend, _ = retrying([RateLimitError("slow", retry_after_seconds=42.5), "ok"])
         await backend.complete(request_)
         assert waits == [42.5]
@@ -415,7 +411,7 @@ class TestRetrying:
             await backend.complete(request_)
         assert (len(inner.requests), len(waits)) == (4, 3)
 
-    async def test_a_request_is_sent_six_times_unless_said_otherwise(self, request_, retrying):
+    async def test_default_is_six_attempts(self, request_, retrying):
         backend, inner = retrying([ServerError(str(n)) for n in range(9)])
         with pytest.raises(ServerError, match="5"):
             await backend.complete(request_)
@@ -431,7 +427,7 @@ class TestRetrying:
 
     @pytest.mark.parametrize("error", [RateLimitError, ServerError])
     @pytest.mark.parametrize("wish", [121.0, 86_400.0, 1e9])
-    async def test_a_wait_above_the_longest_is_not_begun(
+    async def test_wait_above_the_maximum_is_not_started(
         self, request_, retrying, waits, error, wish
     ):
         backend, inner = retrying([error("slow", retry_after_seconds=wish)] * 2)
@@ -439,7 +435,7 @@ class TestRetrying:
             await backend.complete(request_)
         assert (len(inner.requests), waits) == (1, [])
 
-    async def test_waits_that_are_asked_for_are_said_once(self, request_):
+    async def test_requested_waits_are_reported_once(self, request_):
         texts = []
         slow = [RateLimitError("slow", retry_after_seconds=s) for s in (1, 60, 50, 500, 600)]
         answers = iter([*slow[:3], "ok", *slow[3:]])
@@ -485,5 +481,5 @@ class TestRetrying:
         ({"retry-after": "soon"}, None),
     ],
 )
-def test_retry_after_in_both_forms(headers, seconds):
+def test_retry_after_is_read_in_both_formats(headers, seconds):
     assert seconds_to_wait(headers, now=784111700) == seconds

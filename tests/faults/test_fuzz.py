@@ -159,7 +159,7 @@ BEYOND: Mapping[str, bytes] = {
 
 
 @pytest.mark.parametrize("name", TARGETS)
-def test_nothing_but_errors_of_ours_beyond_all_measure(name):
+def test_extreme_input_raises_only_package_errors(name):
     for data in BEYOND.values():
         TARGETS[name](data)
 
@@ -172,7 +172,7 @@ def test_nothing_but_errors_of_ours_beyond_all_measure(name):
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
 )
 @given(data=anything)
-def test_nothing_but_errors_of_ours(name, data):
+def test_fuzzed_input_raises_only_package_errors(name, data):
     TARGETS[name](data)
 
 
@@ -198,7 +198,7 @@ HEADERS = ("retry-after", "retry-after-ms", "content-type", "content-encoding", 
         max_size=2,
     ),
 )
-def test_whatever_a_server_sends_is_a_reply_or_an_error_of_ours(
+def test_any_server_response_gives_a_reply_or_a_package_error(
     server, monkeypatch, model, body, status, headers
 ):
     monkeypatch.setenv("ANTHROPIC_API_KEY", "k")

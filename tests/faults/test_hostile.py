@@ -12,7 +12,7 @@ from fairjudge.parsing import read_verdict
 from fairjudge.scales import likert
 
 
-def test_there_are_forty_and_more():
+def test_at_least_forty_hostile_files():
     assert len(FILES) + len(REPLIES) >= 40
     assert len({case[0] for case in (*FILES, *REPLIES)}) == len(FILES) + len(REPLIES)
 
@@ -20,7 +20,7 @@ def test_there_are_forty_and_more():
 @pytest.mark.parametrize(
     ("name", "data", "outcome"), [case[1:] for case in FILES], ids=[case[0] for case in FILES]
 )
-def test_a_hostile_file_is_read_or_is_one_error(tmp_path, name, data, outcome):
+def test_hostile_file_is_read_or_gives_one_error(tmp_path, name, data, outcome):
     folder = tmp_path / "files"
     folder.mkdir()
     path = folder / name
@@ -42,7 +42,7 @@ def test_a_hostile_file_is_read_or_is_one_error(tmp_path, name, data, outcome):
 @pytest.mark.parametrize(
     ("reply", "outcome"), [case[1:] for case in REPLIES], ids=[case[0] for case in REPLIES]
 )
-def test_a_hostile_reply_is_a_verdict_or_unscored(reply, outcome):
+def test_hostile_reply_gives_a_verdict_or_is_unscored(reply, outcome):
     verdict = read_verdict(reply, likert())
     value = verdict.reason if isinstance(verdict, Unscored) else verdict
     assert value == outcome

@@ -41,7 +41,7 @@ INTERRUPTED = "interrupted; finished work is kept; run the same command to resum
 
 # Three calls can be under way after these: of a build, those of the articles after the first.
 @pytest.mark.parametrize(("make", "passing"), [(judging, 6), (building, 2)])
-def test_one_interrupt_waits_for_the_calls_that_are_under_way(server, inputs, make, passing):
+def test_first_interrupt_waits_for_calls_in_flight(server, inputs, make, passing):
     command = make(server, concurrency=3)
     with holding(server, command, passing=passing, n_held=3) as (process, gate):
         process.send_signal(signal.SIGINT)
@@ -61,7 +61,7 @@ def test_one_interrupt_waits_for_the_calls_that_are_under_way(server, inputs, ma
 
 
 @pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGKILL])
-def test_a_run_ends_and_goes_on_while_the_rest_wait_for_the_first(server, inputs, how):
+def test_interrupt_during_prefix_warming_stops_and_resumes(server, inputs, how):
     """All requests begin with the same long answers: one is sent first, and the others wait."""
     long = reference()
     long["question_answers"][0]["answer_groups"][0][0]["answer"] = "The heavy rain. " * 400
@@ -126,7 +126,7 @@ def fill(folder: Path) -> None:
     assert os.statvfs(folder).f_bfree == 0
 
 
-def test_a_full_disk_under_the_cache_ends_the_calls_and_loses_no_reply(server, inputs, tiny_disk):
+def test_full_disk_of_the_cache_stops_calls_without_losing_replies(server, inputs, tiny_disk):
     command = (*judging(server, concurrency=3), "--cache", tiny_disk, "--run", "run")
     with holding(server, command, passing=6, n_held=3) as (process, gate):
         fill(tiny_disk)
@@ -146,7 +146,7 @@ def test_a_full_disk_under_the_cache_ends_the_calls_and_loses_no_reply(server, i
     assert sum(counts.values()) <= 40 + 3  # at most those under way
 
 
-def test_a_cache_without_room_from_the_start_is_an_error(server, inputs, tiny_disk):
+def test_cache_on_a_full_disk_raises_at_start(server, inputs, tiny_disk):
     fill(tiny_disk)
     result = finish(start(*judging(server), "--cache", tiny_disk, "--run", "run"))
     assert result.code == 1
@@ -154,7 +154,7 @@ def test_a_cache_without_room_from_the_start_is_an_error(server, inputs, tiny_di
     assert server.calls == []
 
 
-def test_a_full_disk_under_the_run_ends_it_and_room_lets_it_go_on(server, inputs, tiny_disk):
+def test_full_disk_of_the_run_stops_it_and_free_space_resumes_it(server, inputs, tiny_disk):
     ballast = tiny_disk / "ballast"
     ballast.write_bytes(b"x" * 950 * 1024)
     command = (*judging(server), "--run", tiny_disk / "run")
@@ -172,7 +172,7 @@ def test_a_full_disk_under_the_run_ends_it_and_room_lets_it_go_on(server, inputs
     assert rows.count(b"\n") == 40
 
 
-def test_a_full_disk_under_the_results_leaves_no_half_file(server, inputs, tiny_disk):
+def test_full_disk_of_the_output_leaves_no_partial_file(server, inputs, tiny_disk):
     (tiny_disk / "ballast").write_bytes(b"x" * 1010 * 1024)
     output = tiny_disk / "judgements.jsonl"
     result = finish(start(*judging(server), "-o", output))
@@ -181,7 +181,7 @@ def test_a_full_disk_under_the_results_leaves_no_half_file(server, inputs, tiny_
     assert sorted(file.name for file in tiny_disk.iterdir()) == ["ballast"]
 
 
-def test_a_limit_on_file_sizes_ends_with_an_error(server, inputs):
+def test_file_size_limit_raises(server, inputs):
     """Without the right to mount: the same error at the same place, from the kernel's limit."""
 
     def limit() -> None:
@@ -225,9 +225,7 @@ def read_only(tmp_path):
         (("--cache", "{}/cache"), "cannot use"),
     ],
 )
-def test_a_read_only_folder_is_one_error_before_any_call(
-    server, inputs, read_only, options, message
-):
+def test_read_only_folder_raises_before_any_call(server, inputs, read_only, options, message):
     result = finish(start(*judging(server), *(part.format(read_only) for part in options)))
     assert result.code == 1
     assert result.err.count("\n") == 1
@@ -237,7 +235,7 @@ def test_a_read_only_folder_is_one_error_before_any_call(
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
-def test_other_signals_end_as_one_interrupt_does_however_often_they_come(server, inputs, number):
+def test_repeated_other_signals_act_as_one_interrupt(server, inputs, number):
     with holding(server, judging(server, concurrency=3), passing=6, n_held=3) as (process, gate):
         process.send_signal(number)
         assert next_line(process).startswith("stopping when the 3 open calls")
@@ -248,7 +246,7 @@ def test_other_signals_end_as_one_interrupt_does_however_often_they_come(server,
     assert len(server.calls) == 9
 
 
-def test_a_signal_that_is_ignored_stays_so(server, inputs):
+def test_ignored_signal_is_still_ignored(server, inputs):
     command = judging(server, concurrency=3)
     ignoring = {"preexec_fn": lambda: signal.signal(signal.SIGHUP, signal.SIG_IGN)}
     with holding(server, command, passing=6, n_held=3, **ignoring) as (process, gate):
@@ -283,7 +281,7 @@ def test_an_interrupt_during_start_up_leaves_no_traceback(
 
 
 @pytest.mark.parametrize("module", ["site", "fairjudge", "fairjudge.cli", "pathlib", "typing"])
-def test_an_interrupt_of_pythons_own_start_shows_nothing_of_ours(own_home, module, monkeypatch):
+def test_interrupt_during_python_start_shows_no_package_frames(own_home, module, monkeypatch):
     monkeypatch.setenv("PYTHONPROFILEIMPORTTIME", "1")
     process = start_interpreter("--version")
     try:
@@ -301,7 +299,7 @@ def test_an_interrupt_of_pythons_own_start_shows_nothing_of_ours(own_home, modul
 
 
 @pytest.mark.parametrize("n_statements", [0, 1, 3])
-def test_an_interrupt_while_the_checkpoints_are_opened_leaves_no_traceback(n_statements):
+def test_interrupt_while_opening_checkpoints_leaves_no_traceback(n_statements):
     """The thread of the database must not answer a loop that is gone."""
     program = f"""
 import asyncio, pathlib, signal, sqlite3, sys, time
@@ -327,7 +325,7 @@ except KeyboardInterrupt:
     assert (result.stdout, result.stderr) == ("interrupted\n", "")
 
 
-def test_a_reader_that_has_gone_takes_no_file_with_it():
+def test_closed_stdout_does_not_prevent_output_files():
     judged = {
         "eid": "e", "system": "s", "aspect": "a", "protocol": "likert", "judge": "j", "value": 3,
     }  # fmt: skip

@@ -58,7 +58,9 @@ def nowhere(folder: Path, text: str) -> None:
 
 
 @pytest.mark.parametrize("provider", PROVIDERS)
-def test_whatever_a_server_says_of_a_key(server, inputs, tmp_path, monkeypatch, provider, cli):
+def test_api_key_echoed_by_a_server_is_removed(
+    server, inputs, tmp_path, monkeypatch, provider, cli
+):
     if provider in NEEDS and importlib.util.find_spec(NEEDS[provider]) is None:
         pytest.skip(f"no {NEEDS[provider]}")
     monkeypatch.setenv(PROVIDERS[provider], KEY)
@@ -102,7 +104,7 @@ def test_whatever_a_server_says_of_a_key(server, inputs, tmp_path, monkeypatch, 
     nowhere(tmp_path, f"{result}{again}{report}")
 
 
-def test_a_key_that_comes_back_escaped(server, inputs, tmp_path, monkeypatch):
+def test_escaped_api_key_is_removed(server, inputs, tmp_path, monkeypatch):
     monkeypatch.setenv("OPENAI_API_KEY", KEY)
     server.answer = lambda call: Fault(body=chat(escaped(KEY)))
     result = finish(start(*judging("openai", server.v1), "--run", "run"))
@@ -113,7 +115,9 @@ def test_a_key_that_comes_back_escaped(server, inputs, tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize("key", ["x", "4", "token", "none"])
-def test_what_custom_servers_take_for_a_key_changes_no_reply(server, inputs, monkeypatch, key, cli):
+def test_placeholder_keys_of_custom_servers_do_not_alter_replies(
+    server, inputs, monkeypatch, key, cli
+):
     monkeypatch.setenv("OPENAI_API_KEY", key)
     server.answer = lambda call: Reply(text="None of it is explained in tokens.\nVerdict: 4")
     cli(*judging("openai", server.v1), code=0)
@@ -138,7 +142,7 @@ def test_what_custom_servers_take_for_a_key_changes_no_reply(server, inputs, mon
         "x#{}",
     ],
 )
-def test_a_password_in_a_url_is_not_said_again(inputs, tmp_path, url, cli):
+def test_password_in_a_url_is_not_repeated(inputs, tmp_path, url, cli):
     data = url.format("s3cret-passphrase")
     result = cli(*judging("openai", data), code=1)
     assert result.err.startswith("error: ")
@@ -147,13 +151,13 @@ def test_a_password_in_a_url_is_not_said_again(inputs, tmp_path, url, cli):
 
 
 @pytest.mark.parametrize("url", ["http://[::1/v1", "http://host:port/v1", "http://h:0/v1", "x"])
-def test_a_url_that_is_none_is_one_error(inputs, url, cli):
+def test_invalid_url_gives_one_error(inputs, url, cli):
     result = cli(*judging("openai", url), code=1)
     (line,) = result.err.splitlines()
     assert "is not a base URL" in line
 
 
-def test_a_proxys_password_is_not_said(server, inputs, tmp_path, monkeypatch, cli):
+def test_proxy_password_is_not_printed(server, inputs, tmp_path, monkeypatch, cli):
     """What refuses a call on its way may name the way, and the way may hold a password."""
     server.answer = lambda call: Fault(status=407, message="who are you")
     place = server.url.removeprefix("http://")

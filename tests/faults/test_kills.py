@@ -106,7 +106,7 @@ JUDGE_SIZES = [
 
 
 @pytest.mark.parametrize(("protocol", "n_items", "n_kills"), JUDGE_SIZES)
-def test_judging_ends_as_if_never_killed(server, protocol, n_items, n_kills):
+def test_killed_judging_resumes_with_equal_results(server, protocol, n_items, n_kills):
     write_jsonl(Path("references.jsonl"), [reference()])
     write_jsonl(Path("summaries.jsonl"), [summary(f"s{n}") for n in range(n_items)])
     command = (*judging(server, concurrency=CONCURRENCY), "--protocol", protocol)
@@ -130,7 +130,9 @@ BUILD_SIZES = [
 
 
 @pytest.mark.parametrize(("pipeline", "n_clusters", "n_articles", "n_kills"), BUILD_SIZES)
-def test_building_ends_as_if_never_killed(server, pipeline, n_clusters, n_articles, n_kills):
+def test_killed_building_resumes_with_equal_results(
+    server, pipeline, n_clusters, n_articles, n_kills
+):
     clusters = [cluster(f"c{n}", n_articles) for n in range(n_clusters)]
     write_jsonl(Path("clusters.jsonl"), clusters)
     command = building(server, concurrency=CONCURRENCY, pipeline=pipeline)

@@ -53,7 +53,7 @@ def inside(checkpoint: bytes, kind: int) -> bytes:
 
 
 @pytest.mark.parametrize("kind", CALLS)
-def test_a_checkpoint_that_names_code_is_not_run(server, killed, kind):
+def test_code_named_in_a_checkpoint_is_not_executed(server, killed, kind):
     with sqlite3.connect("run/checkpoints.sqlite") as database:
         if kind == EXT_CONSTRUCTOR_SINGLE_ARG:
             database.create_function("forged", 1, lambda blob: inside(blob, kind))
@@ -73,7 +73,7 @@ def test_a_checkpoint_that_names_code_is_not_run(server, killed, kind):
 
 
 @pytest.mark.parametrize("attack", ATTACKS)
-def test_no_stored_value_is_made_by_calling_what_it_names(attack, tmp_path, monkeypatch):
+def test_stored_values_never_call_named_code(attack, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     reader = in_process._saver(lambda _, serde: serde, None)
     with suppress(NotImplementedError):  # of a type that is never written
@@ -92,7 +92,7 @@ def finished(server, cli) -> tuple[str, ...]:
     return command
 
 
-def test_changed_digits_in_a_runs_rows_are_asked_again_from_the_cache(server, finished, cli):
+def test_modified_rows_are_judged_again_from_the_cache(server, finished, cli):
     expected = Path("judgements.jsonl").read_bytes()
     rows = Path("run/judgements.jsonl")
     lines = rows.read_text().splitlines()
@@ -118,9 +118,7 @@ def test_changed_digits_in_a_runs_rows_are_asked_again_from_the_cache(server, fi
     assert cli("report", "run", "-o", "report.html").code == 0
 
 
-def test_a_finished_run_says_that_nothing_was_done_and_loads_no_model(
-    server, finished, monkeypatch
-):
+def test_finished_run_reports_no_work_and_loads_no_model(server, finished, monkeypatch):
     monkeypatch.setenv("PYTHONPROFILEIMPORTTIME", "1")  # it says on standard error what it imports
     result = finish(start_interpreter(*finished))
     assert result.code == 0

@@ -37,7 +37,7 @@ def test_eight_processes_pay_once_for_each_reply(server, n_items):
     assert len({Path(f"{name}.jsonl").read_bytes() for name in names}) == 1
 
 
-def test_a_claim_ends_with_the_process_that_holds_it(tmp_path):
+def test_claim_ends_with_its_process(tmp_path):
     claims = Claims(tmp_path)
     code = (
         "import sys, time; from pathlib import Path; from fairjudge.cache.claims import Claims\n"
@@ -90,7 +90,7 @@ def damage_by_overwriting(database: Path) -> None:
         (damage_by_overwriting, "the cache database was damaged", 40),
     ],
 )
-def test_damage_is_said_moved_aside_and_asked_for_again(
+def test_damaged_cache_is_reported_moved_and_rebuilt(
     server, tmp_path, damage, message, max_asked, cli
 ):
     write_jsonl(Path("references.jsonl"), [reference()])

@@ -46,7 +46,7 @@ LEFT_UNSCORED = {
 
 
 @pytest.mark.parametrize("row", ROWS, ids=[str(number) for number in range(1, len(ROWS) + 1)])
-def test_a_reply_is_read_as_a_person_reads_it(row):
+def test_reply_matches_human_reading(row):
     reply, verdict = row["reply"], row["verdict"]
     records = read_verdict(reply, SCALES[row["scale"]], aspect=row.get("aspect", ""))
     if reply in LEFT_UNSCORED:

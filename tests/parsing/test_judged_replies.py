@@ -30,11 +30,11 @@ def reading(row: dict) -> object:
 
 
 @pytest.mark.parametrize("row", ROWS, ids=[str(number) for number in range(1, len(ROWS) + 1)])
-def test_no_reply_is_read_otherwise_than_a_careful_person_reads_it(row):
+def test_parsed_replies_match_careful_human_reading(row):
     assert reading(row) in {*row["right"], None}, row["reply"]
 
 
-def test_hardly_any_reply_that_states_a_verdict_is_missed():
+def test_few_stated_verdicts_are_missed():
     readable = [row for row in ROWS if None not in row["right"]]
     missed = [row["reply"] for row in readable if reading(row) is None]
     assert len(readable) > 400
@@ -62,7 +62,7 @@ def test_a_reply_in_which_both_sides_are_declared_winners_is_unscored(form, gap,
     st.sampled_from(["On reflection, ", "Wait, I misread it. ", "On second thought: "]),
     st.booleans(),
 )
-def test_a_reversal_counts_by_its_last_label_or_leaves_none(form, label, turn, flipped):
+def test_reversed_verdict_uses_the_last_label_or_is_unscored(form, label, turn, flipped):
     first, last = ("second", "first") if flipped else ("first", "second")
     reply = f"{form.format(NAMES[first][0])}\n\n{turn}\n{label.format(NAMES[last][0])}"
     records = read_verdict(reply, pairwise())
@@ -74,7 +74,7 @@ def test_a_reversal_counts_by_its_last_label_or_leaves_none(form, label, turn, f
     st.sampled_from(["Yes", "No", "Oui", "Non", "Ja", "Nein", "Sí", "Да", "Нет", "はい"]),
     st.sampled_from([", ", ". ", "\n", "\n\n", "; "]),
 )
-def test_a_yes_beside_a_no_is_unscored(one, other, gap):
+def test_yes_together_with_no_is_unscored(one, other, gap):
     values = [read_verdict(word, binary()) for word in (one, other)]
     records = read_verdict(f"{one}{gap}{other}.", binary())
     assert isinstance(records, Unscored) or values[0] == values[1] == records
@@ -85,10 +85,10 @@ def test_a_yes_beside_a_no_is_unscored(one, other, gap):
     "form", ['{{"score": 3, "max": {}}}', "Score: 3/{}", "Score: 3 out of {}", "Score (0-{}): 3",
              '<score scale="{}">3</score>', '{{"rating": 3, "scale": "1-{}"}}'],
 )  # fmt: skip
-def test_a_score_out_of_another_maximum_is_never_read(form, top):
+def test_score_with_another_maximum_is_unscored(form, top):
     assert isinstance(read_verdict(form.format(top), likert()), Unscored)
 
 
-def test_the_version_of_the_reader_is_known():
+def test_parser_version_is_recorded():
     """Raised whenever any reply would be read differently: part of every signature."""
     assert PARSER_VERSION == "9"

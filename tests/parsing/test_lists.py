@@ -52,12 +52,12 @@ def test_lists_are_read_from_json_and_from_lines(text, expected):
 
 
 @pytest.mark.parametrize("text", NO_LISTS)
-def test_pieces_of_json_and_of_reasoning_are_no_items(text):
+def test_fragments_of_json_and_reasoning_are_not_items(text):
     assert read_list(text, "a") is None
 
 
 @pytest.mark.parametrize(("text", "expected"), ASKED)
-def test_json_that_came_to_its_end_is_read_though_the_reply_was_cut_off(text, expected):
+def test_complete_json_in_a_truncated_reply_is_read(text, expected):
     assert read_list(text + "   \n", "a", cut_off=True) == expected
     assert read_list(text, "a", cut_off=True) == expected
 
@@ -69,13 +69,13 @@ def test_json_that_came_to_its_end_is_read_though_the_reply_was_cut_off(text, ex
         ("99999", 99999), ("100000", None), (True, None), (None, None), ([3], None), ({}, None),
     ],
 )  # fmt: skip
-def test_whole_numbers_and_what_is_none(value, expected):
+def test_integers_and_invalid_numbers(value, expected):
     result = whole_number(value)
     assert result == expected
     assert result is None or type(result) is int
 
 
-def test_the_line_that_was_cut_off_is_left_out():
+def test_truncated_line_is_dropped():
     assert read_list("x\ny\nand th", "a", cut_off=True) == ["x", "y"]
     assert read_list("x\ny\n", "a", cut_off=True) == ["x", "y"]
     assert read_list("and th", "a", cut_off=True) is None
@@ -98,7 +98,7 @@ def test_the_line_that_was_cut_off_is_left_out():
         ('<think>["x", "y", ', None),
     ],
 )
-def test_of_json_that_was_cut_off_the_items_that_end_are_read(text, expected):
+def test_complete_items_of_truncated_json_are_read(text, expected):
     assert read_list(text, "a", cut_off=True) == expected
 
 
@@ -112,12 +112,12 @@ def test_of_json_that_was_cut_off_the_items_that_end_are_read(text, expected):
         ("[" * 5000, None),
     ],
 )
-def test_the_last_object_that_has_the_key_is_found(text, expected):
+def test_last_object_with_the_key_is_used(text, expected):
     assert read_object(text, "a") == expected
 
 
 @given(st.text(alphabet='[]{}",:\\ ax1\n<think>/'))
-def test_no_reply_crashes_a_reader(text):
+def test_no_reply_crashes_the_parser(text):
     for cut_off in (False, True):
         records = read_list(text, "a", cut_off=cut_off)
         assert records is None or isinstance(records, list)

@@ -127,7 +127,7 @@ SCALES: tuple[tuple[Scale, tuple[str, str]], ...] = (
 
 
 @pytest.mark.parametrize("tail", REST)
-def test_a_score_that_opens_a_reply_outweighs_its_breakdown(tail):
+def test_leading_score_takes_precedence_over_its_breakdown(tail):
     for first, (n, m, k) in itertools.product(FIRST, ((3, 5, 1), (4, 2, 5), (1, 4, 3))):
         reply = (first + tail).format(a="fluency", A="Fluency", n=n, m=m, k=k)
         records = read_verdict(reply, likert())
@@ -138,7 +138,7 @@ def test_a_score_that_opens_a_reply_outweighs_its_breakdown(tail):
 
 
 @pytest.mark.parametrize("hostile", HOSTILE)
-def test_a_verdict_outweighs_mentions_before_and_after_it(hostile):
+def test_verdict_takes_precedence_over_mentions(hostile):
     for (scale, (n, m)), verdict in itertools.product(SCALES, VERDICTS):
         sentence, other = verdict.format(n=n), hostile.format(m=m)
         for reply in (f"{sentence}\n\n{other}", f"{other}\n\n{sentence}"):
@@ -147,7 +147,7 @@ def test_a_verdict_outweighs_mentions_before_and_after_it(hostile):
 
 
 @pytest.mark.parametrize("hostile", HOSTILE)
-def test_a_mention_alone_is_no_verdict(hostile):
+def test_mention_alone_is_not_a_verdict(hostile):
     for scale, (n, m) in SCALES:
         for number in (n, m):
             reply = hostile.format(m=number)

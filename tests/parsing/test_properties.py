@@ -29,7 +29,7 @@ def allowed(value, scale):
 
 
 @given(replies, st.sampled_from(SCALES))
-def test_a_reply_is_read_within_the_scale_or_left_unscored(reply, scale):
+def test_parsed_value_is_on_the_scale_or_unscored(reply, scale):
     records = read_verdict(reply, scale)
     if isinstance(records, Unscored):
         assert records.raw == reply
@@ -39,7 +39,7 @@ def test_a_reply_is_read_within_the_scale_or_left_unscored(reply, scale):
 
 
 @given(replies, st.sampled_from(SCALES), st.sampled_from([" ", "\n", "  \n\n"]))
-def test_white_space_around_a_reply_changes_nothing(reply, scale, space):
+def test_surrounding_whitespace_is_ignored(reply, scale, space):
     plain, other = read_verdict(reply, scale), read_verdict(f"{space}{reply}{space}", scale)
     if isinstance(plain, Unscored):
         assert isinstance(other, Unscored)
@@ -49,14 +49,14 @@ def test_white_space_around_a_reply_changes_nothing(reply, scale, space):
 
 
 @given(replies, st.sampled_from(SCALES))
-def test_a_reading_is_inside_the_reply(reply, scale):
+def test_matched_span_is_inside_the_reply(reply, scale):
     result = locate_verdict(reply, scale)
     if not isinstance(result, Unscored):
         assert 0 <= result.start < result.end <= len(reply)
 
 
 @given(st.sampled_from([1, 2, 3, 4, 5]), st.text(alphabet="abc xyz,;", max_size=80))
-def test_a_plain_verdict_at_the_end_always_counts(score, words):
+def test_plain_final_verdict_is_always_read(score, words):
     assert read_verdict(f"{words}\nVerdict: {score}", likert()) == score
 
 
@@ -72,7 +72,7 @@ SLOW = [
 @pytest.mark.large
 @pytest.mark.parametrize("piece", SLOW)
 @pytest.mark.parametrize("scale", [likert(), pairwise(), options("ABCDE")], ids=lambda s: s.name)
-def test_a_hundred_kilobytes_of_anything_are_read(piece, scale):
+def test_any_100_kilobyte_reply_is_handled(piece, scale):
     """A quadratic pattern would take minutes here; benchmarks/reading_speed.py has the times."""
     text = piece * (100_000 // len(piece))
     records = read_verdict(text, scale)

@@ -35,7 +35,7 @@ def replies() -> dict[str, list[dict]]:
     return {name: read_rows(folder / name) for name in SCALES}
 
 
-def test_two_hundred_replies_are_read_as_a_person_read_them(replies):
+def test_two_hundred_replies_match_human_reading(replies):
     """A stratified random sample, 40 a file, read by a person before the parser saw it."""
     with (HERE / "hand_checked.csv").open(newline="", encoding="utf-8") as file:
         rows = list(csv.DictReader(file))
@@ -79,7 +79,7 @@ def test_letters_and_head_to_head_answers_agree_with_their_first_letter(replies)
             assert read_verdict(row["response"], SCALES[name]) == expected
 
 
-def test_debates_on_pairs_are_read_as_their_own_tool_read_them():
+def test_pair_debates_match_the_reading_of_their_tool():
     """LLMBar's chains of thought, both orders; what its tool took for no choice is left out."""
     default = HERE.parents[1].parent / "shared" / "data"
     folder = Path(os.environ.get("FAIRJUDGE_SHARED_DATA", default)) / "recorded_judges" / "llmbar"

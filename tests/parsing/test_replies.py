@@ -884,7 +884,7 @@ TABLE: list[tuple[str, Scale, str, object]] = [
     ("scale", "reply", "expected"),
     [pytest.param(s, r, w, id=f"{n}-{i}") for i, (n, s, r, w) in enumerate(TABLE)],
 )
-def test_reply_is_read_as_a_person_reads_it(scale, reply, expected):
+def test_reply_matches_human_reading(scale, reply, expected):
     records = read_verdict(reply, scale)
     if reply in LEFT_UNSCORED:
         assert isinstance(records, Unscored), (reply, records)
@@ -899,7 +899,7 @@ def test_reply_is_read_as_a_person_reads_it(scale, reply, expected):
         assert records == expected, reply
 
 
-def test_a_whole_number_scale_without_fractions_leaves_half_points_unscored():
+def test_integer_scale_leaves_half_points_unscored():
     records = read_verdict("Score: 3.5", likert(fractions=False))
     assert isinstance(records, Unscored)
     assert records.reason == "off_scale"
@@ -934,7 +934,7 @@ CUT_OFF = [
 
 
 @pytest.mark.parametrize(("reply", "expected"), CUT_OFF)
-def test_in_a_reply_that_was_cut_off_only_a_settled_verdict_counts(reply, expected):
+def test_truncated_reply_needs_a_final_verdict(reply, expected):
     records = read_verdict(reply, likert(), cut_off=True)
     if isinstance(records, Unscored):
         assert records.reason == {"-": "unparseable"}.get(expected, expected), reply
@@ -943,7 +943,7 @@ def test_in_a_reply_that_was_cut_off_only_a_settled_verdict_counts(reply, expect
         assert records == expected, reply
 
 
-def test_a_cut_off_answer_that_begins_another_one_is_not_settled():
+def test_truncated_prefix_of_another_answer_is_unscored():
     assert isinstance(
         read_verdict("1", options([str(n) for n in range(1, 11)]), cut_off=True), Unscored
     )
@@ -955,7 +955,7 @@ def test_a_cut_off_answer_that_begins_another_one_is_not_settled():
     )
 
 
-def test_a_lone_lower_case_letter_is_an_answer_where_there_is_nothing_else():
+def test_lone_lowercase_letter_is_an_answer():
     letters = options(["A", "B"])
     assert read_verdict("a", letters) == 1.0
     assert read_verdict(" a\n", letters) == 1.0
@@ -963,21 +963,21 @@ def test_a_lone_lower_case_letter_is_an_answer_where_there_is_nothing_else():
     assert isinstance(read_verdict("I would call it a.", letters), Unscored)
 
 
-def test_a_cut_off_pair_is_settled_likewise():
+def test_truncated_pair_reply_needs_a_final_verdict():
     assert read_verdict(f"Verdict: Summary 1\n{REASONS}", pairwise(), cut_off=True) == "first"
     for reply in (f"{REASONS} Verdict: Summary 1", f"{REASONS} Summary 1 is better since it is fa"):
         assert isinstance(read_verdict(reply, pairwise(), cut_off=True), Unscored), reply
         assert read_verdict(reply, pairwise()) == "first", reply
 
 
-def test_half_points_lie_between_any_two_neighbours_and_not_beyond_the_ends():
+def test_half_points_are_between_levels_and_not_beyond_endpoints():
     assert read_verdict("Score: 1.5", likert()) == 1.5
     assert read_verdict("Score: 4.5", likert()) == 4.5
     for beyond in ("0.5", "5.5"):
         assert read_verdict(f"Score: {beyond}", likert()).reason == "off_scale"
 
 
-def test_two_mentions_side_by_side_are_no_verdict():
+def test_two_adjacent_mentions_are_not_a_verdict():
     for reply in ("It merits 4/5 and 3/5.", "earning 4/5, then earning 3/5 for relevance."):
         assert read_verdict(reply, likert()).reason == "unparseable"
 
@@ -992,17 +992,17 @@ def test_two_mentions_side_by_side_are_no_verdict():
         ("  3", 3),
     ],
 )
-def test_signs_that_are_written_otherwise(reply, expected):
+def test_sign_variants_are_normalised(reply, expected):
     assert read_verdict(reply, likert()) == expected
 
 
 @pytest.mark.parametrize("letter", ["\uff22", "\u24b7", "\U0001d401"])
-def test_letters_that_are_written_otherwise(letter):
+def test_letter_variants_are_normalised(letter):
     assert read_verdict(f"Answer: {letter}", options("ABCDE")) == options("ABCDE").levels[1].value
 
 
 @pytest.mark.parametrize(
     ("reply", "expected"), [("Score: 4\u00b2", 4), ("Score: 1\u2070", 1), ("Score: 3\u2081/50", 3)]
 )
-def test_the_mark_of_a_note_is_no_digit_of_the_score(reply, expected):
+def test_footnote_mark_is_not_part_of_the_score(reply, expected):
     assert read_verdict(reply, likert([""] * 50)) == expected

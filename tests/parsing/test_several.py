@@ -35,7 +35,7 @@ def verdicts(reply: str, *, cut_off: bool = False) -> tuple[object, object]:
         "<think>Faithfulness: 1</think>Faithfulness: 4\nCoverage: 2",
     ],
 )
-def test_each_verdict_is_taken_by_its_name(reply):
+def test_each_verdict_is_read_by_its_name(reply):
     assert verdicts(reply) == (4, 2)
 
 
@@ -54,7 +54,7 @@ def test_each_verdict_is_taken_by_its_name(reply):
         ("", ("unparseable", "unparseable")),
     ],
 )  # fmt: skip
-def test_a_missing_verdict_is_missing_for_that_criterion_alone(reply, expected):
+def test_missing_verdict_affects_only_its_criterion(reply, expected):
     assert verdicts(reply) == expected
 
 
@@ -65,18 +65,18 @@ def test_a_missing_verdict_is_missing_for_that_criterion_alone(reply, expected):
         "Faithfulness: 5\nCoverage: 1",  # the beginning of "1.5", it may be
     ],
 )
-def test_a_reply_that_was_cut_off_keeps_what_was_settled(reply):
+def test_truncated_reply_keeps_finished_verdicts(reply):
     assert verdicts(reply, cut_off=True) == (5, "unparseable")
 
 
-def test_criteria_have_scales_of_their_own():
+def test_criteria_have_separate_scales():
     scales = {"plain style": binary(), "style": likert()}
     reply = '{"plain_style": {"verdict": "yes"}, "style": {"verdict": "3"}}'
     assert read_verdicts(reply, scales) == {"plain style": 1.0, "style": 3.0}
     assert read_verdicts("Plain style: no\nStyle: 2", scales) == {"plain style": 0.0, "style": 2.0}
 
 
-def test_a_name_that_begins_with_another_is_read_whole():
+def test_name_with_another_as_prefix_is_matched_fully():
     scales = {"style": likert(), "style guide": likert()}
     records = read_verdicts("Style guide: 4\nStyle: 2", scales)
     assert records == {"style": 2, "style guide": 4}

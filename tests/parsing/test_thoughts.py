@@ -42,14 +42,14 @@ FAMILIES = {
 
 @pytest.mark.parametrize("family", FAMILIES)
 @pytest.mark.parametrize("answer", [ANSWER, "\nVerdict: 4", "\nVerdict: 4<|return|>"])
-def test_the_answer_after_the_thoughts_is_read(family, answer):
+def test_answer_after_the_reasoning_is_read(family, answer):
     opening, closing = FAMILIES[family]
     assert read_verdict(opening + THOUGHTS + closing + answer, likert()) == 4
     assert read_verdict(THOUGHTS + closing + answer, likert()) == 4  # a template opens them
 
 
 @pytest.mark.parametrize("family", FAMILIES)
-def test_thoughts_alone_are_no_verdict(family):
+def test_reasoning_alone_is_not_a_verdict(family):
     opening, closing = FAMILIES[family]
     for reply in (opening + THOUGHTS, opening + THOUGHTS + closing):
         assert isinstance(read_verdict(reply, likert()), Unscored)
@@ -65,12 +65,12 @@ def test_thoughts_alone_are_no_verdict(family):
         "The final channel is good. Verdict: 4",
     ],
 )
-def test_words_that_are_no_marks_hide_nothing(reply):
+def test_words_resembling_reasoning_tags_hide_nothing(reply):
     assert read_verdict(reply, likert()) == 4
 
 
 @pytest.mark.parametrize("family", FAMILIES)
-def test_no_character_moves(family):
+def test_character_positions_are_kept(family):
     opening, closing = FAMILIES[family]
     reply = opening + THOUGHTS + closing + ANSWER
     assert len(without_reasoning(reply)) == len(reply)
