@@ -169,7 +169,7 @@ def report(
     settings = [(*line, n_datasets) for line in lines]
     with ProcessPoolExecutor(os.cpu_count()) as workers:
         counts = list(workers.map(line, settings))
-    names = ["candidates are", "labelled documents", "candidates tried", "kept by `align`"]
+    names = ["new prompts", "labelled documents", "candidates tried", "kept by `align`"]
     rows = [
         f"| {scenario} | {n_documents} | {n_candidates} | {share_text(n_kept, n_datasets)} | "
         f"{' | '.join(percentage(count / n_datasets, digits=1) for count in others)} |"
@@ -183,7 +183,7 @@ def report(
             f"|---{'|--:' * (len(names) - 1 + len(columns))}|",
             *rows,
             "",
-            f"{n_datasets:,} data sets a line; {describe_machine()}.",
+            f"{n_datasets:,} data sets per row; {describe_machine()}.",
             "",
         ]
     )
@@ -199,7 +199,9 @@ def main() -> None:
         line,
         LINES,
         about=__doc__,
-        columns=[f"{label} on all labels" for label in ("agrees more", "surely so", "errs less")],
+        columns=[
+            f"{label} on all labels" for label in ("more agreement", "significantly", "lower error")
+        ],
         section="measured",
         worse=("no better", "recalibrated"),
     )

@@ -94,7 +94,7 @@ def main() -> None:
         line,
         LINES,
         about=__doc__,
-        columns=["agrees more on all labels"],
+        columns=["more agreement on all labels"],
         section="measured pairs",
         worse=("no better",),
     )

@@ -102,7 +102,7 @@ def main() -> None:
             for loss in losses
         ),
         "",
-        f"{n_datasets:,} data sets a line, margin {MARGIN}; {describe_machine()}.",
+        f"{n_datasets:,} data sets per row, margin {MARGIN}; {describe_machine()}.",
     ]
     table = "\n".join(lines) + "\n"
     print(table)

@@ -200,7 +200,7 @@ def main() -> None:
     rng = np.random.default_rng(60)
     movers = {mover: [first_mover(rng, mover) for _ in range(30)] for mover in ("judge", "systems")}
     attribution = "; ".join(
-        f"of 30 changes of the {mover}, {movers_named.count(mover)} were laid to the {mover}, "
+        f"of 30 changes of the {mover}, {movers_named.count(mover)} were attributed to the {mover}, "
         f"{30 - movers_named.count(mover) - movers_named.count('neither')} to another"
         for mover, movers_named in movers.items()
     )
@@ -211,7 +211,7 @@ def main() -> None:
         "|---|---|--:|--:|--:|--:|--:|--:|--:|--:|",
         *(line for size in SIZES for line in row(size, n_years)),
         "",
-        f"{n_years:,} years a line without a fall, {max(1, n_years // 5):,} with one; {LOOKS} "
+        f"{n_years:,} years per row without a decrease, {max(1, n_years // 5):,} with one; {LOOKS} "
         f"looks, margin {MARGIN}; {describe_machine()}. Attribution: {attribution}.",
     ]
     table = "\n".join(lines) + "\n"
