@@ -206,7 +206,7 @@ def main() -> None:
     )
     lines = [
         "| documents x anchors | intervals | years with a wrong interval | with a false alarm | "
-        "fall of .1 seen at the first look | theory | median look | theory | within the year | "
+        "decrease of .1 detected at the first look | theory | median look | theory | within the year | "
         "theory |",
         "|---|---|--:|--:|--:|--:|--:|--:|--:|--:|",
         *(line for size in SIZES for line in row(size, n_years)),
