@@ -200,14 +200,14 @@ def main() -> None:
     rng = np.random.default_rng(60)
     movers = {mover: [first_mover(rng, mover) for _ in range(30)] for mover in ("judge", "systems")}
     attribution = "; ".join(
-        f"of 30 changes of the {mover}, {movers_named.count(mover)} were attributed to the {mover}, "
-        f"{30 - movers_named.count(mover) - movers_named.count('neither')} to another"
+        f"of 30 changes of the {mover}, {movers_named.count(mover)} were attributed to the "
+        f"{mover}, {30 - movers_named.count(mover) - movers_named.count('neither')} to another"
         for mover, movers_named in movers.items()
     )
     lines = [
         "| documents x anchors | intervals | years with a wrong interval | with a false alarm | "
-        "decrease of .1 detected at the first look | theory | median look | theory | within the year | "
-        "theory |",
+        "decrease of .1 detected at the first look | theory | median look | theory | within the "
+        "year | theory |",
         "|---|---|--:|--:|--:|--:|--:|--:|--:|--:|",
         *(line for size in SIZES for line in row(size, n_years)),
         "",
