@@ -244,4 +244,4 @@ def _sentence(text: str, finder: PassageFinder, aids: Sequence[str]) -> list[Any
     passage = finder.closest(text)
     if passage is None:
         return [text]
-    return [text, aids[passage.article], passage.text, round(passage.likeness, 3)]
+    return [text, aids[passage.article], passage.text, round(passage.similarity, 3)]

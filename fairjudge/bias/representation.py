@@ -23,7 +23,7 @@ from fairjudge.errors import StatisticsError
 from fairjudge.stats._arrays import BoolArray, FloatArray, codes
 from fairjudge.stats.bootstrap import divide
 from fairjudge.stats.resampling import Resampling
-from fairjudge.text.folding import APOSTROPHES, DASHES, visible
+from fairjudge.text.folding import APOSTROPHES, DASHES, strip_invisible
 from fairjudge.text.tokens import words
 
 Ties: TypeAlias = Literal["half", "wrong"]
@@ -81,10 +81,10 @@ def mask(text: str, people: Iterable[Person] = ()) -> str:
     Names are replaced as whole words and case-sensitively (``"Will"`` but not ``"will"``).
     """
     all_people = tuple(people)
-    text = visible(text)
-    first_names = {visible(person.first_name) for person in all_people if person.first_name}
+    text = strip_invisible(text)
+    first_names = {strip_invisible(person.first_name) for person in all_people if person.first_name}
     last_names = {
-        visible(person.last_name) for person in all_people if person.last_name
+        strip_invisible(person.last_name) for person in all_people if person.last_name
     } - first_names
     text = _replace(text, first_names, FIRST_NAME)
     text = _replace(text, last_names, LAST_NAME)

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from fairjudge.domain import Article, Unscored
 from fairjudge.parsing import indices_in, read_list, read_object, without_bullet
 from fairjudge.references.ports import FilterResult, Groups, sort_groups
-from fairjudge.text.quoting import Quotable, unwrapped
+from fairjudge.text.quoting import Quotable, unwrap
 from fairjudge.text.scripts import UNSPACED, count_words
 from fairjudge.text.sentences import is_question
 
@@ -122,4 +122,4 @@ def read_check(text: str, *, n: int) -> FilterResult | Unscored:
 
 
 def _clean(text: str) -> str:
-    return unwrapped(" ".join(without_bullet(text).split()))
+    return unwrap(" ".join(without_bullet(text).split()))

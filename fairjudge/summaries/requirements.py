@@ -12,7 +12,7 @@ from typing import Literal, TypeAlias
 from fairjudge.domain import Article
 from fairjudge.text.scripts import count_words
 from fairjudge.text.spellings import spellings_of
-from fairjudge.text.tokens import named_words
+from fairjudge.text.tokens import words_of_name
 
 TextKind: TypeAlias = Literal["news", "reviews", "tweets", "debates", "documents"]
 FairWording: TypeAlias = Literal["sources", "length", "undefined"]
@@ -111,7 +111,7 @@ def _fairness_instruction(articles: Sequence[Article], requirements: Requirement
     spellings = spellings_of(values)
     for number, value in enumerate(map(spellings.label, values), start=1):
         if value is not None:
-            numbers.setdefault(named_words(value), []).append(number)
+            numbers.setdefault(words_of_name(value), []).append(number)
     groups = [
         (_group_name(value, number), members)
         for number, (value, members) in enumerate(sorted(numbers.items()), start=1)
@@ -132,7 +132,7 @@ def _fairness_instruction(articles: Sequence[Article], requirements: Requirement
     numbers_by_group = "; ".join(
         f"{name}: {', '.join(map(str, members))}" for name, members in groups
     )
-    sentence = f"The sources differ in {named_words(attribute)} ({subject}{', '.join(shares)}). "
+    sentence = f"The sources differ in {words_of_name(attribute)} ({subject}{', '.join(shares)}). "
     if requirements.fair_labels == "shown":
         sentence += f"Counted in the order shown, these are {numbers_by_group}. "
     return sentence + clause

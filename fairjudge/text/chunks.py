@@ -33,7 +33,7 @@ def chunks(sentences: Sequence[str], *, max_words: int = CHUNK_WORDS) -> tuple[s
     if max_words < 0:
         raise ConfigurationError(f"max_words must be 0 or more, got {max_words!r}")
     lengths = [count_words(sentence) for sentence in sentences]
-    spans = (_grow(lengths, place, max_words) for place in range(len(sentences)))
+    spans = (_grow(lengths, centre, max_words) for centre in range(len(sentences)))
     return tuple(dict.fromkeys(" ".join(sentences[start:end]) for start, end in spans))
 
 
@@ -41,12 +41,12 @@ def _grow(lengths: Sequence[int], centre: int, max_words: int) -> tuple[int, int
     """Return the half-open range of sentences of the chunk around `centre`."""
     start, end, total = centre, centre + 1, lengths[centre]
     for distance in range(1, len(lengths)):
-        around = [
-            place for place in (centre - distance, centre + distance) if 0 <= place < len(lengths)
+        neighbours = [
+            index for index in (centre - distance, centre + distance) if 0 <= index < len(lengths)
         ]
-        for place in sorted(around, key=lambda place: lengths[place]):
-            if total + lengths[place] > max_words:
+        for index in sorted(neighbours, key=lambda index: lengths[index]):
+            if total + lengths[index] > max_words:
                 return start, end
-            total += lengths[place]
-            start, end = min(start, place), max(end, place + 1)
+            total += lengths[index]
+            start, end = min(start, index), max(end, index + 1)
     return start, end

@@ -1,6 +1,6 @@
-"""Find the passage of the articles that a sentence most likely comes from, by shared words.
+"""Find the passage of the articles that is most similar to a sentence, by shared words.
 
-Uses no model. It helps a reader to check a verdict: the passage is a hint, not proof of support.
+No model is used. The passage is a hint for a reader who checks a verdict, not proof of support.
 """
 
 from __future__ import annotations
@@ -13,20 +13,20 @@ from dataclasses import dataclass
 from fairjudge.text.sentences import sentence_texts
 from fairjudge.text.tokens import Normaliser
 
-_LONGEST = 2
+_MAX_SENTENCES = 2
 """Maximum number of sentences of a passage."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Closest:
+class ClosestPassage:
     """A passage of article number ``article`` (from 0).
 
-    ``likeness`` in (0, 1] is the cosine similarity of both texts' terms, weighted by their rarity.
+    ``similarity`` in (0, 1] is the cosine similarity of both texts' terms, weighted by rarity.
     """
 
     article: int
     text: str
-    likeness: float
+    similarity: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,40 +49,40 @@ class PassageFinder:
             math.sqrt(sum(self._weights[term] ** 2 for term in passage.terms))
             for passage in self._passages
         ]
-        self._holding: dict[str, list[int]] = defaultdict(list)
-        for place, passage in enumerate(self._passages):
+        self._indices_by_term: dict[str, list[int]] = defaultdict(list)
+        for index, passage in enumerate(self._passages):
             for term in passage.terms:
-                self._holding[term].append(place)
+                self._indices_by_term[term].append(index)
 
-    def closest(self, sentence: str) -> Closest | None:
-        """Return the passage most similar to `sentence`, None where no passage shares a term.
+    def closest(self, sentence: str) -> ClosestPassage | None:
+        """Return the passage most similar to `sentence`, None if no passage shares a term.
 
         Of equally similar passages the shorter one is returned, then the earlier one.
         """
         terms = frozenset(self._normaliser.terms(sentence))
-        shared: dict[int, float] = defaultdict(float)
+        shared_weights: dict[int, float] = defaultdict(float)
         for term in terms:
-            for place in self._holding.get(term, ()):
-                shared[place] += self._weights[term] ** 2
-        if not shared:
+            for index in self._indices_by_term.get(term, ()):
+                shared_weights[index] += self._weights[term] ** 2
+        if not shared_weights:
             return None
-        rare = math.log(1 + len(self._passages))  # what a term that no passage has would weigh
-        length = math.sqrt(sum(self._weights.get(term, rare) ** 2 for term in terms))
+        unseen_weight = math.log(1 + len(self._passages))  # of a term in no passage
+        length = math.sqrt(sum(self._weights.get(term, unseen_weight) ** 2 for term in terms))
 
-        def likeness(place: int) -> float:
-            return shared[place] / (length * self._lengths[place])
+        def similarity(index: int) -> float:
+            return shared_weights[index] / (length * self._lengths[index])
 
-        best = max(shared, key=lambda place: (round(likeness(place), 9), -place))
-        passage = self._passages[best]
-        return Closest(
-            article=passage.article, text=passage.text, likeness=min(likeness(best), 1.0)
+        best_index = max(shared_weights, key=lambda index: (round(similarity(index), 9), -index))
+        passage = self._passages[best_index]
+        return ClosestPassage(
+            article=passage.article, text=passage.text, similarity=min(similarity(best_index), 1.0)
         )
 
     def _split(self, articles: Sequence[str]) -> Iterator[_Passage]:
         """Yield single sentences of all articles first, then pairs of neighbours."""
-        split = [sentence_texts(text) for text in articles]
-        for size in range(1, _LONGEST + 1):
-            for article, sentences in enumerate(split):
+        sentences_by_article = [sentence_texts(text) for text in articles]
+        for size in range(1, _MAX_SENTENCES + 1):
+            for article, sentences in enumerate(sentences_by_article):
                 for start in range(len(sentences) - size + 1):
                     text = " ".join(sentences[start : start + size])
                     yield _Passage(article, text, frozenset(self._normaliser.terms(text)))

@@ -9,5 +9,5 @@ def pluralize(n: int, singular: str, plural: str | None = None) -> str:
 
 
 def percentage(share: float, *, digits: int = 0) -> str:
-    """Return a share as text, ``0.33`` as ``"33 %"``, as all texts write percentages."""
+    """Return a share as a percentage in text: ``"33 %"`` for ``0.33``."""
     return f"{100.0 * share:.{digits}f} %"

@@ -23,11 +23,11 @@ _INVISIBLE = (
 )  # fmt: skip
 """Unicode's Default_Ignorable_Code_Point: characters without a visible form."""
 
-_UNSEEN: dict[int, str | None] = {
+_NO_INVISIBLE: dict[int, str | None] = {
     code: None for first, last in _INVISIBLE for code in range(first, last + 1)
 }
 _TABLE: dict[int, str | None] = {
-    **_UNSEEN,
+    **_NO_INVISIBLE,
     **{ord(dash): "-" for dash in DASHES},
     **{ord(mark): "'" for mark in APOSTROPHES},
 }
@@ -40,13 +40,13 @@ def fold(text: str) -> str:
     return unicodedata.normalize("NFC", text.translate(_TABLE))
 
 
-def visible(text: str) -> str:
+def strip_invisible(text: str) -> str:
     """Return `text` composed and without invisible characters; look-alikes are kept."""
     if text.isascii():
         return text
-    return unicodedata.normalize("NFC", text.translate(_UNSEEN))
+    return unicodedata.normalize("NFC", text.translate(_NO_INVISIBLE))
 
 
 def folded_key(text: str) -> str:
-    """Return `text` folded, casefolded and with single spaces: equal for texts that read alike."""
+    """Return `text` folded, casefolded and with single spaces, to compare texts."""
     return " ".join(fold(text).casefold().split())

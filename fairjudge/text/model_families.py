@@ -29,10 +29,10 @@ _NAMES = {
 
 
 def model_family(name: str) -> str | None:
-    """Return the family in the name of a model or system; None if it has none, or several.
+    """Return the family in the name of a model or system; None if it contains none, or several.
 
     ``"openai:gpt-4o-mini"`` and ``"chatgpt"`` are of one family. The name of a distilled model may
-    hold several families; which one it belongs to is then unknown.
+    contain several families, so that its own is unknown.
     """
     families = [family for family, names in _NAMES.items() if names.search(name)]
     return families[0] if len(families) == 1 else None
@@ -44,10 +44,12 @@ def own_family_warning(judge: str, systems: Iterable[str]) -> str:
     Judges prefer what their own family writes (Panickssery, Bowman and Feng 2024).
     """
     family = model_family(judge)
-    own = [system for system in dict.fromkeys(systems) if family and model_family(system) == family]
-    if not own:
+    own_systems = [
+        system for system in dict.fromkeys(systems) if family and model_family(system) == family
+    ]
+    if not own_systems:
         return ""
     return (
-        f"the judge {judge} and the summaries by {', '.join(own)} are of one family of models "
-        f"({family}): judges tend to favour their own"
+        f"the judge {judge} and the summaries by {', '.join(own_systems)} are of one family of "
+        f"models ({family}): judges tend to favour their own"
     )

@@ -1,4 +1,4 @@
-"""What to do about labels on an aspect that no built-in prompt judges."""
+"""Advice on labels with an aspect that no built-in prompt judges."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ def built_in_aspects() -> frozenset[str]:
 def own_aspects_advice(aspects: Iterable[str]) -> str:
     """Return advice on judging custom aspects, or renaming their labels."""
     names = sorted(aspects)
-    listed = " or ".join(map(repr, names))
+    choices = " or ".join(map(repr, names))
     return (
-        f"no built-in prompt judges {listed}: judge by a criterion of your own under that name, "
+        f"no built-in prompt judges {choices}: judge by a criterion of your own under that name, "
         "stated by --rule or a --criterion file (docs/judges.md, 'A criterion of your own'). "
         "Labels that mean a built-in aspect are renamed by 'fairjudge convert --map "
         f"value:ASPECT={names[0]}'"

@@ -1,6 +1,6 @@
 """Names and numbers in a statement, and which of them are missing in its sources.
 
-English only: names are recognised by their capitals.
+English only: names are recognised by capitalisation.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ from fairjudge.text.tokens import words
 _STEMMER = snowballstemmer.stemmer("english")
 _TOKEN = re.compile(r"[^\W_][\w'\u2019.-]*")
 _DIGITS = re.compile(r"\d(?:[\d,.]*\d)?")
-_FROM_TWO = "two three four five six seven eight nine ten eleven twelve"
-_NUMBER_WORDS = {word: str(number) for number, word in enumerate(_FROM_TWO.split(), 2)}
-_LONG = 4
+_TWO_TO_TWELVE = "two three four five six seven eight nine ten eleven twelve"
+_NUMBER_WORDS = {word: str(number) for number, word in enumerate(_TWO_TO_TWELVE.split(), 2)}
+_MIN_LONG_WORD = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +33,7 @@ class Vocabulary:
         """Return the number of distinct names and numbers of `statement` that are missing here.
 
         Each word of a name counts; numbers are in digits, or words from two to twelve. The first
-        word is never a name, since it always has a capital; where all longer words have one, as in
+        word is never a name, since it is always capitalised; if all longer words are, as in
         headlines, there are no names.
         """
         names = {name for name in names_in(statement) if not self._has(name)}
@@ -54,9 +54,9 @@ def vocabulary_of(texts: Iterable[str]) -> Vocabulary:
 
 
 def names_in(sentence: str) -> tuple[str, ...]:
-    """Return the words of names, in order: all words with a capital except the first."""
+    """Return the words of names, in order: all capitalised words except the first."""
     tokens = _TOKEN.findall(sentence)
-    if all(word[0].isupper() for word in tokens if len(word) >= _LONG):
+    if all(word[0].isupper() for word in tokens if len(word) >= _MIN_LONG_WORD):
         return ()
     return tuple(word for word in tokens[1:] if word[0].isupper() and word != "I")
 
@@ -76,17 +76,19 @@ def swap_number(text: str, number: str) -> str:
 
     `number` is as `numbers_in` returns it; a number in words is replaced by one in digits.
     """
-    stated = numbers_in(text)
-    whole = int(number) if number.isdigit() else None
-    candidates = (str((whole if whole is not None else 0) + step) for step in range(7, 500, 6))
-    other = next(candidate for candidate in candidates if candidate not in stated)
+    numbers = numbers_in(text)
+    value_or_none = int(number) if number.isdigit() else None
+    candidates = (
+        str((value_or_none if value_or_none is not None else 0) + step) for step in range(7, 500, 6)
+    )
+    replacement = next(candidate for candidate in candidates if candidate not in numbers)
     words = [word for word, value in _NUMBER_WORDS.items() if value == number]
-    swapped = _DIGITS.sub(
-        lambda match: other if match[0].replace(",", "") == number else match[0], text
+    result = _DIGITS.sub(
+        lambda match: replacement if match[0].replace(",", "") == number else match[0], text
     )
     for word in words:
-        swapped = re.sub(rf"\b{word}\b", other, swapped, flags=re.IGNORECASE)
-    return swapped
+        result = re.sub(rf"\b{word}\b", replacement, result, flags=re.IGNORECASE)
+    return result
 
 
 @lru_cache(maxsize=65536)

@@ -15,17 +15,17 @@ from functools import lru_cache
 from fairjudge.text.folding import DASHES, QUOTES
 from fairjudge.text.scripts import UNSPACED
 
-LEAST_ALIKE = 0.9
+MIN_SIMILARITY = 0.9
 """Minimum similarity of the nearest passage: 1 - edits / characters of the quote."""
-_LONGEST = 2000
+_MAX_EDIT_SEARCH = 2000
 """Maximum number of characters of a quote for the search by edit distance; longer ones must match
 exactly."""
 
 _SAME = str.maketrans({**dict.fromkeys(QUOTES, "'"), **dict.fromkeys(DASHES, "-")})
-_ONCE = frozenset(" '-")
+_COLLAPSIBLE = frozenset(" '-")
 """Characters whose repetitions count as one."""
 _CLUSTER = re.compile(r"[\x00-\x7f](?![\u0300-\u036f])|.[\u0300-\u036f]*", re.DOTALL)
-_DOUBLE = '"\u201c\u201d\u201e\u00ab\u00bb'
+_DOUBLE_MARKS = '"\u201c\u201d\u201e\u00ab\u00bb'
 _IN_MARKS = re.compile(r"'((?:[^']|\b'\b)*)'")
 """Normalised text between two quotation marks; it may contain apostrophes."""
 _EDGES = " '.,;:!?-\u2026*"
@@ -48,7 +48,7 @@ class Quotable:
     """A text prepared for the search of many quotes."""
 
     def __init__(self, text: str) -> None:
-        self._normalised = _normalised(text)
+        self._normalised_text = _normalise(text)
 
     def find(self, quote: str) -> Span | None:
         """Return the span of the passage of whole words that matches `quote`, None without one.
@@ -57,20 +57,22 @@ class Quotable:
         if that is at most a tenth of the quote's characters. Quotes and passages need a letter or a
         digit; marks that only enclose or end a quote need not match.
         """
-        whole = _normalised(unwrapped(quote)).text.strip(" ")
-        if in_marks := _IN_MARKS.fullmatch(whole):
-            whole = in_marks[1]
-        core = whole.strip(_EDGES)
+        normalised_quote = _normalise(unwrap(quote)).text.strip(" ")
+        if in_marks := _IN_MARKS.fullmatch(normalised_quote):
+            normalised_quote = in_marks[1]
+        core = normalised_quote.strip(_EDGES)
         if not _has_words(core):
             return None
-        for candidate in (whole, core):
-            place = _exact(candidate, self._normalised.text)
-            if place is not None:
-                return self._normalised.span(*place, edits=0)
-        near = _nearest(core, self._normalised.text) if len(core) <= _LONGEST else None
-        if near is None or not _has_words(self._normalised.text[near[1] : near[2]]):
+        for candidate in (normalised_quote, core):
+            match = _exact(candidate, self._normalised_text.text)
+            if match is not None:
+                return self._normalised_text.span(*match, edits=0)
+        nearest = (
+            _nearest(core, self._normalised_text.text) if len(core) <= _MAX_EDIT_SEARCH else None
+        )
+        if nearest is None or not _has_words(self._normalised_text.text[nearest[1] : nearest[2]]):
             return None
-        return self._normalised.span(*near[1:], edits=near[0])
+        return self._normalised_text.span(*nearest[1:], edits=nearest[0])
 
 
 def _has_words(text: str) -> bool:
@@ -85,17 +87,17 @@ def find_quote(quote: str, text: str) -> Span | None:
     return _quotable(text).find(quote)
 
 
-def unwrapped(text: str) -> str:
-    """Return `text` without enclosing spaces, asterisks and quotation marks.
+def unwrap(text: str) -> str:
+    """Strip enclosing spaces, asterisks and quotation marks from `text`.
 
-    Marks that belong to a quotation inside are kept; a single mark at one end is removed.
+    Marks of a quotation within it are kept; a single mark at one end is removed.
     """
     text = text.strip(" \t\r\n*")
-    marks = [place for place, character in enumerate(text) if character in _DOUBLE]
+    marks = [position for position, character in enumerate(text) if character in _DOUBLE_MARKS]
     if not marks or len(marks) > 2:
         return text
     if set(marks) <= {0, len(text) - 1}:
-        return text.strip(_DOUBLE).strip()
+        return text.strip(_DOUBLE_MARKS).strip()
     return text
 
 
@@ -111,13 +113,13 @@ class _Normalised:
         return Span(start=self.starts[start], end=self.ends[end - 1], edits=edits)
 
 
-def _normalised(text: str) -> _Normalised:
+def _normalise(text: str) -> _Normalised:
     characters: list[str] = []
     starts: list[int] = []
     ends: list[int] = []
     for match in _CLUSTER.finditer(text):
         for character in _plain(match.group()):
-            if characters and character == characters[-1] and character in _ONCE:
+            if characters and character == characters[-1] and character in _COLLAPSIBLE:
                 ends[-1] = match.end()
             else:
                 characters.append(character)
@@ -132,27 +134,27 @@ def _plain(cluster: str) -> str:
         return cluster.lower()
     if cluster.isspace():
         return " "
-    folded = unicodedata.normalize("NFKC", cluster.translate(_SAME)).casefold()
-    return "".join(c for c in folded if unicodedata.category(c) not in {"Cc", "Cf"})
+    folded_cluster = unicodedata.normalize("NFKC", cluster.translate(_SAME)).casefold()
+    return "".join(c for c in folded_cluster if unicodedata.category(c) not in {"Cc", "Cf"})
 
 
-def _joined(text: str, place: int) -> bool:
-    """Return whether `place` is inside a word, where no passage may begin or end."""
-    if not 0 < place < len(text):
+def _is_inside_word(text: str, position: int) -> bool:
+    """Return whether `position` is inside a word, where no passage may begin or end."""
+    if not 0 < position < len(text):
         return False
-    before, after = text[place - 1], text[place]
-    if not (before.isalnum() and after.isalnum()):
+    previous, following = text[position - 1], text[position]
+    if not (previous.isalnum() and following.isalnum()):
         return False
-    return not (UNSPACED.match(before) or UNSPACED.match(after))
+    return not (UNSPACED.match(previous) or UNSPACED.match(following))
 
 
 def _exact(quote: str, text: str) -> tuple[int, int] | None:
-    at = text.find(quote)
-    while at >= 0:
-        end = at + len(quote)
-        if not (_joined(text, at) or _joined(text, end)):
-            return at, end
-        at = text.find(quote, at + 1)
+    start = text.find(quote)
+    while start >= 0:
+        end = start + len(quote)
+        if not (_is_inside_word(text, start) or _is_inside_word(text, end)):
+            return start, end
+        start = text.find(quote, start + 1)
     return None
 
 
@@ -162,46 +164,46 @@ def _nearest(quote: str, text: str) -> tuple[int, int, int] | None:
     A forward pass finds the best end, a backward pass from there the best start. Both add the rest
     of a word that a passage would cut to its distance.
     """
-    most = int(len(quote) * (1 - LEAST_ALIKE) + 1e-9)
+    max_edits = int(len(quote) * (1 - MIN_SIMILARITY) + 1e-9)
     ends = ((distance, end) for end, distance in _distances(quote, text, anywhere=True))
-    last = _least(ends, most, lambda end, room: _to_word_end(text, end, room))
-    if last is None:
+    best_end = _best_position(ends, max_edits, lambda end, room: _to_word_end(text, end, room))
+    if best_end is None:
         return None
-    end = last[1]
-    first = max(0, end - len(quote) - most)
-    reached = _distances(quote[::-1], text[first:end][::-1], anywhere=False)
-    starts = ((distance, end - length) for length, distance in reached)
-    tail = _to_word_end(text, end, most)
-    room = most - tail
-    began = _least(starts, room, lambda start, room: _to_word_start(text, start, room))
-    if began is None:
+    end = best_end[1]
+    first = max(0, end - len(quote) - max_edits)
+    reversed_distances = _distances(quote[::-1], text[first:end][::-1], anywhere=False)
+    starts = ((distance, end - length) for length, distance in reversed_distances)
+    tail = _to_word_end(text, end, max_edits)
+    room = max_edits - tail
+    best_start = _best_position(starts, room, lambda start, room: _to_word_start(text, start, room))
+    if best_start is None:
         return None
-    distance, start = began
-    return distance + tail, *_trimmed(text, start - _to_word_start(text, start, most), end + tail)
+    distance, start = best_start
+    return distance + tail, *_trim(text, start - _to_word_start(text, start, max_edits), end + tail)
 
 
-def _least(
-    places: Iterable[tuple[int, int]], most: int, missing: Callable[[int, int], int]
+def _best_position(
+    candidates: Iterable[tuple[int, int]], max_distance: int, word_rest: Callable[[int, int], int]
 ) -> tuple[int, int] | None:
-    """Return the least (distance + characters to the edge of a word, place), if at most `most`."""
+    """Return the candidate with the least distance plus rest of a cut word, at most the maximum."""
     best: tuple[int, int] | None = None
-    for distance, place in places:
-        room = (most + 1 if best is None else best[0]) - distance
-        if room > 0 and (extra := missing(place, room)) < room:
-            best = distance + extra, place
+    for distance, position in candidates:
+        room = (max_distance + 1 if best is None else best[0]) - distance
+        if room > 0 and (extra := word_rest(position, room)) < room:
+            best = distance + extra, position
     return best
 
 
-def _to_word_start(text: str, place: int, most: int) -> int:
-    """Return the number of characters from the word's start to `place`, at most `most`."""
-    return next((n for n in range(most) if not _joined(text, place - n)), most)
+def _to_word_start(text: str, position: int, limit: int) -> int:
+    """Return the number of characters from the word's start to `position`, at most `limit`."""
+    return next((n for n in range(limit) if not _is_inside_word(text, position - n)), limit)
 
 
-def _to_word_end(text: str, place: int, most: int) -> int:
-    return next((n for n in range(most) if not _joined(text, place + n)), most)
+def _to_word_end(text: str, position: int, limit: int) -> int:
+    return next((n for n in range(limit) if not _is_inside_word(text, position + n)), limit)
 
 
-def _trimmed(text: str, start: int, end: int) -> tuple[int, int]:
+def _trim(text: str, start: int, end: int) -> tuple[int, int]:
     passage = text[start:end]
     return start + len(passage) - len(passage.lstrip()), end - len(passage) + len(passage.rstrip())
 
@@ -212,22 +214,22 @@ def _distances(pattern: str, text: str, *, anywhere: bool) -> Iterator[tuple[int
     With `anywhere` a passage may begin anywhere, else at 0. Myers' bit-vector algorithm (Journal of
     the ACM 46(3), 1999) in Hyyrö's form: one integer holds a column of the table.
     """
-    whole = (1 << len(pattern)) - 1
-    last = 1 << (len(pattern) - 1)
-    places: dict[str, int] = {}
-    for place, character in enumerate(pattern):
-        places[character] = places.get(character, 0) | 1 << place
-    up, down, distance = whole, 0, len(pattern)
+    full_mask = (1 << len(pattern)) - 1
+    last_bit = 1 << (len(pattern) - 1)
+    masks: dict[str, int] = {}
+    for position, character in enumerate(pattern):
+        masks[character] = masks.get(character, 0) | 1 << position
+    up, down, distance = full_mask, 0, len(pattern)
     yield 0, distance
     for end, character in enumerate(text, 1):
-        equal = places.get(character, 0)
+        equal = masks.get(character, 0)
         vertical = equal | down
         horizontal = (((equal & up) + up) ^ up) | equal
-        more = down | (~(horizontal | up) & whole)
-        less = up & horizontal & whole
-        distance += bool(more & last) - bool(less & last)
+        increments = down | (~(horizontal | up) & full_mask)
+        decrements = up & horizontal & full_mask
+        distance += bool(increments & last_bit) - bool(decrements & last_bit)
         yield end, distance
-        more = more << 1 | (not anywhere)
-        less = less << 1
-        up = (less | ~(vertical | more)) & whole
-        down = more & vertical & whole
+        increments = increments << 1 | (not anywhere)
+        decrements = decrements << 1
+        up = (decrements | ~(vertical | increments)) & full_mask
+        down = increments & vertical & full_mask

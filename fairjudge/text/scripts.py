@@ -53,14 +53,14 @@ def count_words(text: str) -> int:
     """
     if text.isascii():
         return len(text.split())
-    whole, parts = 0, 0.0
+    n_words, estimate = 0, 0.0
     for piece in fold(text).translate(_WORD_MARKS).split():
         if UNSPACED.search(piece) is None:
-            whole += 1
+            n_words += 1
         else:
-            parts += sum(_share(match) for match in _RUN.finditer(piece))
-            whole += len(re.findall(r"\w+", _RUN.sub(" ", piece)))
-    return whole + math.ceil(parts - 1e-9)
+            estimate += sum(_share(match) for match in _RUN.finditer(piece))
+            n_words += len(re.findall(r"\w+", _RUN.sub(" ", piece)))
+    return n_words + math.ceil(estimate - 1e-9)
 
 
 def _share(run: re.Match[str]) -> float:
@@ -72,14 +72,14 @@ def _share(run: re.Match[str]) -> float:
 def first_words(text: str, limit: int) -> str:
     """Return the first `limit` words of `text` (see `count_words`), with single spaces."""
     pieces: list[str] = []
-    room = limit
+    remaining = limit
     for piece in text.split():
-        n = count_words(piece)
-        if n > room:
-            pieces.append(_prefix(piece, room))
+        n_words = count_words(piece)
+        if n_words > remaining:
+            pieces.append(_prefix(piece, remaining))
             break
         pieces.append(piece)
-        room -= n
+        remaining -= n_words
     return " ".join(filter(None, pieces))
 
 
@@ -95,7 +95,7 @@ def _prefix(piece: str, limit: int) -> str:
 
 
 def pieces_of(word: str) -> Iterator[str]:
-    """Yield the pieces of `word` for comparisons; in other scripts the word itself.
+    """Yield the pieces of `word` for comparisons; in spaced scripts the word itself.
 
     East Asian runs give bigrams of characters, Southeast Asian ones trigrams of letters with their
     marks; a shorter run is one piece.
@@ -108,14 +108,14 @@ def pieces_of(word: str) -> Iterator[str]:
         if run.start() > end:
             yield word[end : run.start()]
         if run["east"]:
-            yield from _overlapping(list(run["east"]), 2)
+            yield from _ngrams(list(run["east"]), 2)
         else:
-            yield from _overlapping(_LETTER.findall(run["southeast"]), 3)
+            yield from _ngrams(_LETTER.findall(run["southeast"]), 3)
         end = run.end()
     if end < len(word):
         yield word[end:]
 
 
-def _overlapping(characters: list[str], n: int) -> Iterator[str]:
+def _ngrams(characters: list[str], n: int) -> Iterator[str]:
     for start in range(max(1, len(characters) - n + 1)):
         yield "".join(characters[start : start + n])

@@ -25,12 +25,12 @@ _QUESTION_MARKS = tuple("?？؟፧⁇⁈⁉՞")
 _CLOSING = "\"'\u201d\u2019)」』》）\u00bb。. "
 _KHMER_STOP = re.compile(r"[\u17d4\u17d5]\s*(?=\S)")
 _PAUSE = re.compile(r"[、，；,;:：]\s*|\s+")
-_LEAST_NEWS_WORDS = 4
-_LEAST_PHRASE_WORDS = 3
+_MIN_NEWS_WORDS = 4
+_MIN_PHRASE_WORDS = 3
 """A shorter phrase of Thai or Lao, such as a name between spaces, is joined to the next one."""
-_MOST_WORDS = 60
+_MAX_WORDS = 60
 """In scripts without spaces longer sentences are cut, at a pause if there is one."""
-_MOST_CHARACTERS = 10_000
+_MAX_CHARACTERS = 10_000
 """Any longer sentence, such as a table without a full stop, is cut, at white space if possible."""
 _WRAP_WIDTH = 60
 """A line break after fewer characters than this is deliberate, not wrapped text."""
@@ -95,22 +95,22 @@ def is_boilerplate(sentence: str) -> bool:
     photo credits, copyright lines, and sole web or mail addresses. English only; sentences that
     only mention such things are not boilerplate.
     """
-    stripped = sentence.strip()
-    if not stripped or _NO_WORD.fullmatch(stripped):
+    content = sentence.strip()
+    if not content or _NO_WORD.fullmatch(content):
         return True
-    folded = stripped.casefold()
+    casefolded = content.casefold()
     return any(
-        pattern.search(stripped)
+        pattern.search(content)
         for needles, pattern in _BOILERPLATE
-        if not needles or any(needle in folded for needle in needles)
+        if not needles or any(needle in casefolded for needle in needles)
     )
 
 
 def news_sentences(text: str) -> tuple[Span, ...]:
     """Return the sentences of `text` that may contain news.
 
-    Without boilerplate, pieces of fewer than four words, and lines that look like a heading or a
-    list of names: no closing punctuation and at least 80 % of longer words capitalised.
+    Excluded are boilerplate, pieces of fewer than four words, and lines that look like a heading
+    or a list of names: no closing punctuation and at least 80 % of longer words capitalised.
     """
     return tuple(span for span, _ in news_with_counts(text))
 
@@ -120,7 +120,7 @@ def news_with_counts(text: str) -> Iterator[tuple[Span, int]]:
     for span in _spans(text):
         n_words = count_words(span.text)
         if (
-            n_words >= _LEAST_NEWS_WORDS
+            n_words >= _MIN_NEWS_WORDS
             and not is_boilerplate(span.text)
             and not _is_heading(span.text)
         ):
@@ -162,26 +162,26 @@ def _continues(previous: str, line: str) -> bool:
 
 
 def _sentences_of_block(text: str, start: int, end: int) -> Iterator[Span]:
-    pending: int | None = None  # start of an enumerator ("3.") that belongs to the next sentence
+    enumerator_start: int | None = None  # of an enumerator ("3.") of the next sentence
     for boundary in sentencex.get_sentence_boundaries("en", text[start:end]):
         first, last = start + boundary["start_index"], start + boundary["end_index"]
-        if pending is not None:
-            first, pending = pending, None
+        if enumerator_start is not None:
+            first, enumerator_start = enumerator_start, None
         piece = text[first:last]
         if _ENUMERATOR.fullmatch(piece) and last < end:
-            pending = first
+            enumerator_start = first
         else:
             for part_start, part_end in _parts(text, first, last):
                 if not _NO_WORD.fullmatch(text[part_start:part_end]):
-                    yield _trimmed(text, part_start, part_end)
+                    yield _trim(text, part_start, part_end)
 
 
 def _parts(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
     """Yield the bounds of a sentence, cut in scripts without full stops and if too long."""
     piece = text[start:end]
-    unspaced = not piece.isascii() and UNSPACED.search(piece) is not None
-    for first, last in _phrases(piece) if unspaced else [(0, len(piece))]:
-        yield from _bounded(text, start + first, start + last)
+    is_unspaced = not piece.isascii() and UNSPACED.search(piece) is not None
+    for first, last in _phrases(piece) if is_unspaced else [(0, len(piece))]:
+        yield from _cut_if_long(text, start + first, start + last)
 
 
 def _phrases(piece: str) -> Iterator[tuple[int, int]]:
@@ -190,9 +190,13 @@ def _phrases(piece: str) -> Iterator[tuple[int, int]]:
     for match in re.finditer(r"[\u17d4\u17d5]?\s+|[\u17d4\u17d5](?=[^\s\u17d4\u17d5])", piece):
         stops = _KHMER_STOP.match(piece, match.start()) is not None
         around = piece[match.start() - 1 : match.start()] + piece[match.end() : match.end() + 1]
-        spaced = len(around) == 2 and all("\u0e00" <= character <= "\u0eff" for character in around)
+        is_space_between_letters = len(around) == 2 and all(
+            "\u0e00" <= character <= "\u0eff" for character in around
+        )
         if stops or (
-            spaced and _is_phrase(piece[start : match.start()]) and _is_phrase(piece[match.end() :])
+            is_space_between_letters
+            and _is_phrase(piece[start : match.start()])
+            and _is_phrase(piece[match.end() :])
         ):
             yield start, match.end()
             start = match.end()
@@ -200,17 +204,17 @@ def _phrases(piece: str) -> Iterator[tuple[int, int]]:
 
 
 def _is_phrase(text: str) -> bool:
-    return count_words(text[:80]) >= _LEAST_PHRASE_WORDS
+    return count_words(text[:80]) >= _MIN_PHRASE_WORDS
 
 
-def _bounded(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
+def _cut_if_long(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
     """Yield the bounds of pieces of at most the maximum length of a sentence."""
-    while (most := _most_characters(text, start, end)) < end - start:
-        cuts = [match.end() for match in _PAUSE.finditer(text, start, start + most)]
+    while (max_length := _max_characters(text, start, end)) < end - start:
+        cuts = [match.end() for match in _PAUSE.finditer(text, start, start + max_length)]
         cut = (
             cuts[-1]
-            if cuts and cuts[-1] > start + most // 4
-            else _letter_end(text, start + most, end)
+            if cuts and cuts[-1] > start + max_length // 4
+            else _letter_end(text, start + max_length, end)
         )
         yield start, cut
         start = cut
@@ -218,33 +222,33 @@ def _bounded(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
         yield start, end
 
 
-def _most_characters(text: str, start: int, end: int) -> int:
+def _max_characters(text: str, start: int, end: int) -> int:
     """Return the maximum number of characters of a sentence that begins at `start`."""
-    if end - start <= _MOST_WORDS:
+    if end - start <= _MAX_WORDS:
         return end - start
-    sample = text[start : min(end, start + _MOST_WORDS * 5)]
-    if len(UNSPACED.findall(sample)) * 2 < len(sample) or count_words(sample) <= _MOST_WORDS:
-        return _MOST_CHARACTERS if end - start > len(sample) else end - start
-    return max(1, int(len(sample) * _MOST_WORDS / count_words(sample)))
+    sample = text[start : min(end, start + _MAX_WORDS * 5)]
+    if len(UNSPACED.findall(sample)) * 2 < len(sample) or count_words(sample) <= _MAX_WORDS:
+        return _MAX_CHARACTERS if end - start > len(sample) else end - start
+    return max(1, int(len(sample) * _MAX_WORDS / count_words(sample)))
 
 
-def _letter_end(text: str, place: int, end: int) -> int:
-    """Return `place`, moved behind the combining marks of the letter before it."""
-    while place < end and unicodedata.category(text[place])[0] == "M":
-        place += 1
-    return place
+def _letter_end(text: str, end_of_letter: int, end: int) -> int:
+    """Return the position after the combining marks that follow `end_of_letter`."""
+    while end_of_letter < end and unicodedata.category(text[end_of_letter])[0] == "M":
+        end_of_letter += 1
+    return end_of_letter
 
 
-def _trimmed(text: str, start: int, end: int) -> Span:
+def _trim(text: str, start: int, end: int) -> Span:
     piece = text[start:end]
     start += len(piece) - len(piece.lstrip())
-    stripped = piece.strip()
-    bullet = _BULLET.match(stripped)
-    if bullet and not stripped[0].isdigit():
-        words = stripped[bullet.end() :].lstrip()  # which may stand on the next line
-        start += len(stripped) - len(words)
-        stripped = words
-    return Span(stripped, start, start + len(stripped))
+    content = piece.strip()
+    bullet = _BULLET.match(content)
+    if bullet and not content[0].isdigit():
+        words = content[bullet.end() :].lstrip()  # may be on the next line
+        start += len(content) - len(words)
+        content = words
+    return Span(content, start, start + len(content))
 
 
 def _is_heading(sentence: str) -> bool:
@@ -253,9 +257,9 @@ def _is_heading(sentence: str) -> bool:
     words = [word for word in sentence.split() if word[0].isalpha()]
     if words and not any(word[0].isupper() or word[0].islower() for word in words):
         return False  # a script without capitals
-    capitalised = sum(word[0].isupper() for word in words if len(word) > 3 or word[0].isupper())
-    long_words = sum(len(word) > 3 or word[0].isupper() for word in words)
-    return capitalised >= 0.8 * long_words
+    n_capitalised = sum(word[0].isupper() for word in words if len(word) > 3 or word[0].isupper())
+    n_long = sum(len(word) > 3 or word[0].isupper() for word in words)
+    return n_capitalised >= 0.8 * n_long
 
 
 _BOILERPLATE = tuple(

@@ -32,16 +32,16 @@ _TRUTH = {0.0: "false", 1.0: "true"}
 class Spellings:
     """The values of one attribute with their spellings; made by `spellings_of`.
 
-    ``joined`` has the spellings of every value with several ones, the chosen one first.
+    ``joined`` lists the spellings of every value with more than one, its label first.
     """
 
     values: dict[_Key, Known]
     joined: tuple[tuple[str, ...], ...]
-    truth: bool
+    is_boolean: bool
 
     def read(self, spelling: AttributeValue) -> Known | None:
         """Return the value of a spelling, None for a missing value."""
-        key = _key(spelling, truth=self.truth)
+        key = _key(spelling, is_boolean=self.is_boolean)
         return None if key is None else self.values.get(key, _plain(spelling))
 
     def label(self, spelling: AttributeValue) -> str | None:
@@ -56,27 +56,31 @@ def label_of(value: Known) -> str:
 
 
 def spellings_of(attribute_values: Iterable[AttributeValue], *, numeric: bool = False) -> Spellings:
-    """Return the spellings of one attribute; the most frequent one of each value is chosen.
+    """Return the spellings of one attribute; the most frequent one of each value is its label.
 
-    Words in digits become numbers only if an equal number occurs too, or always with `numeric`.
+    Digits in text become numbers only if an equal number occurs too, or always with `numeric`.
     """
     counts = Counter(
         (type(attribute_value).__name__, attribute_value)
         for attribute_value in attribute_values
         if attribute_value is not None
     )
-    truth = _only_truth_values([value for _, value in counts])
+    is_boolean = _are_booleans([value for _, value in counts])
     groups: dict[_Key, list[tuple[int, AttributeValue]]] = defaultdict(list)
     for (_, spelling), n in counts.items():
-        key = _key(spelling, truth=truth)
+        key = _key(spelling, is_boolean=is_boolean)
         if key is not None:
             groups[key].append((n, spelling))
-    values = {key: _chosen(key, group, numeric=numeric) for key, group in groups.items()}
-    joined = (
-        _spelled(values[key], [spelling for _, spelling in group]) for key, group in groups.items()
+    values = {
+        key: _preferred_spelling(key, group, numeric=numeric) for key, group in groups.items()
+    }
+    variants = (
+        _variants(values[key], [spelling for _, spelling in group]) for key, group in groups.items()
     )
     return Spellings(
-        values=values, joined=tuple(sorted(names for names in joined if names)), truth=truth
+        values=values,
+        joined=tuple(sorted(names for names in variants if names)),
+        is_boolean=is_boolean,
     )
 
 
@@ -117,13 +121,13 @@ def with_labels(clusters: Iterable[AnyCluster]) -> tuple[AnyCluster, ...]:
     )
 
 
-def _only_truth_values(attribute_values: Iterable[AttributeValue]) -> bool:
+def _are_booleans(attribute_values: Iterable[AttributeValue]) -> bool:
     """Return whether 0 and 1 are booleans: there are other values, and all of them are."""
-    keys = {_key(value, truth=False) for value in attribute_values} - {None}
+    keys = {_key(value, is_boolean=False) for value in attribute_values} - {None}
     return bool(keys & {"true", "false"}) and keys <= {"true", "false", 0.0, 1.0}
 
 
-def _key(attribute_value: AttributeValue, *, truth: bool) -> _Key | None:
+def _key(attribute_value: AttributeValue, *, is_boolean: bool) -> _Key | None:
     """Return the key that all spellings of a value share, None for a missing value."""
     if attribute_value is None:
         return None
@@ -134,7 +138,7 @@ def _key(attribute_value: AttributeValue, *, truth: bool) -> _Key | None:
     )
     if key in UNKNOWN:
         return None
-    return _TRUTH.get(key, key) if truth and isinstance(key, int | float) else key
+    return _TRUTH.get(key, key) if is_boolean and isinstance(key, int | float) else key
 
 
 def _word_key(word: str) -> _Key:
@@ -151,7 +155,9 @@ def _plain(attribute_value: AttributeValue) -> Known:
     return 0 if attribute_value is None else attribute_value
 
 
-def _chosen(key: _Key, counts: list[tuple[int, AttributeValue]], *, numeric: bool) -> Known:
+def _preferred_spelling(
+    key: _Key, counts: list[tuple[int, AttributeValue]], *, numeric: bool
+) -> Known:
     """Return the number or boolean if a spelling is one, else the most frequent spelling.
 
     Of equally frequent ones, one that is not all capitals, then the first in code point order.
@@ -167,7 +173,7 @@ def _chosen(key: _Key, counts: list[tuple[int, AttributeValue]], *, numeric: boo
     return min(words, key=lambda word: (-words[word], word.isupper(), word))
 
 
-def _spelled(value: Known, spellings: list[AttributeValue]) -> tuple[str, ...]:
+def _variants(value: Known, spellings: list[AttributeValue]) -> tuple[str, ...]:
     """Return the spellings of a value, its label first; empty if there is only one."""
     name = label_of(value)
     labels = {value if isinstance(value, str) else label_of(_plain(value)) for value in spellings}

@@ -18,9 +18,9 @@ _END = re.compile(
     r"|[\u3002\uff01\uff1f\uff0e\uff61][\u300d\u300f\u201d\u2019\"']?\s*(?=\S)"
     r"|[\u061f\u06d4\u0964\u0965\u1362\u1367\u104b\u17d4\u17d5\u0589]['\"\u2019\u201d\u00bb]?\s*(?=\S)"
 )
-_ABBREVIATED = """mr mrs ms dr st prof gen sen rep gov lt col sgt jr sr no vs corp inc co ltd mt rev
+_SHORT_FORMS = """mr mrs ms dr st prof gen sen rep gov lt col sgt jr sr no vs corp inc co ltd mt rev
 hon capt dept al"""
-_ABBREVIATIONS = frozenset(_ABBREVIATED.split())
+_ABBREVIATIONS = frozenset(_SHORT_FORMS.split())
 
 
 def split_statements(text: str) -> tuple[Span, ...]:
@@ -41,15 +41,15 @@ def clauses_of(statement: str) -> tuple[str, ...]:
     """Return the independent clauses of a statement, in order; itself if it is a single one.
 
     It is split at semicolons and conjunctions ("..., and", "while", "but"), if every part has at
-    least `LEAST_WORDS` words. English only.
+    least `MIN_WORDS` words. English only.
     """
     parts = [part.strip(" ,.") for part in _JOINT.split(statement)]
-    if len(parts) < 2 or min(count_words(part) for part in parts) < LEAST_WORDS:
+    if len(parts) < 2 or min(count_words(part) for part in parts) < MIN_WORDS:
         return (statement,)
     return tuple(parts)
 
 
-LEAST_WORDS = 4
+MIN_WORDS = 4
 _JOINT = re.compile(r";|, (?:and|but)\b|,? \b(?:but|while|although|though|whereas)\b")
 
 
@@ -69,11 +69,13 @@ def _ends_a_sentence(text: str, match: re.Match[str]) -> bool:
 
     It does after a space, or after a full word unless a lower-case letter follows.
     """
-    before = text[: match.start()]
-    if not before or before[-1].isspace():
+    text_before = text[: match.start()]
+    if not text_before or text_before[-1].isspace():
         return True
-    last = re.sub(r"^\W+", "", before.split()[-1])
-    if match.group()[0] == "." and (len(last) < 2 or "." in last or last.lower() in _ABBREVIATIONS):
+    last_word = re.sub(r"^\W+", "", text_before.split()[-1])
+    if match.group()[0] == "." and (
+        len(last_word) < 2 or "." in last_word or last_word.lower() in _ABBREVIATIONS
+    ):
         return False
     return not text[match.end()].islower()
 

@@ -21,8 +21,8 @@ class _Separators(dict[int, int]):
     """Maps punctuation, symbols, control characters and white space to a space."""
 
     def __missing__(self, code: int) -> int:
-        letter_like = unicodedata.category(chr(code))[0] in "LMN"
-        self[code] = code if letter_like else 0x20
+        is_letter_like = unicodedata.category(chr(code))[0] in "LMN"
+        self[code] = code if is_letter_like else 0x20
         return self[code]
 
 
@@ -32,7 +32,7 @@ _SEPARATORS = _Separators()
 def words(text: str) -> list[str]:
     """Return the lower-case runs of letters, marks and digits in `text`, in order, with repeats.
 
-    Apostrophes and hyphens separate: ``"Don't"`` gives ``["don", "t"]``. Characters are folded
+    Apostrophes and hyphens are separators: ``"Don't"`` is ``["don", "t"]``. Characters are folded
     first (`fairjudge.text.folding`). Runs of scripts without spaces are split into overlapping
     pieces (`fairjudge.text.scripts.pieces_of`).
     """
@@ -42,17 +42,17 @@ def words(text: str) -> list[str]:
     return [piece for word in runs for piece in pieces_of(word)]
 
 
-def named_words(text: str) -> str:
-    """Return the words of a name or value, case kept, joined by single spaces.
+def words_of_name(text: str) -> str:
+    """Return the words of a name or value in their case, joined by single spaces.
 
-    All characters except letters, marks, digits and the underscore separate.
+    All characters except letters, marks, digits and the underscore are separators.
     """
     characters = (c if c == "_" or unicodedata.category(c)[0] in "LMN" else " " for c in fold(text))
     return " ".join("".join(characters).split())
 
 
 def word_parts(entries: Iterable[str]) -> frozenset[str]:
-    """Return all `words` of the `entries` of a stop list, to match texts split by `words`."""
+    """Return the `words` in the `entries` of a stop list, to match texts split by `words`."""
     return frozenset(part for entry in entries for part in words(entry))
 
 
@@ -101,8 +101,8 @@ class Normaliser:
     @property
     def fingerprint(self) -> str:
         """The identity of the normalisation, part of signatures."""
-        listed = hashlib.sha256("\n".join(sorted(self.stop_words)).encode("utf-8")).hexdigest()
-        return f"{self.stemmer or 'unstemmed'}+stop@{listed[:8]}"
+        digest = hashlib.sha256("\n".join(sorted(self.stop_words)).encode("utf-8")).hexdigest()
+        return f"{self.stemmer or 'unstemmed'}+stop@{digest[:8]}"
 
     def terms(self, text: str) -> tuple[str, ...]:
         """Return the terms of `text`, in order, with repeats."""

@@ -11,11 +11,11 @@ from fairjudge.text.counting import pluralize
 from fairjudge.text.sentences import news_with_counts
 
 MIN_WORDS = 40
-"""An article with fewer words of news is a stub: a headline, a notice, a teaser of a paywall."""
+"""Minimum words of news of an article; shorter ones are stubs (headlines, notices, teasers)."""
 MIN_SHARE_OF_MEDIAN = 0.25
-"""In a cluster of short texts, such as reviews, stubs are below this share of the median length."""
+"""In a cluster of short texts, such as reviews, stubs have less than this share of the median."""
 _ENOUGH_WORDS = int(2 * MIN_WORDS / MIN_SHARE_OF_MEDIAN)
-"""More words change neither that share nor what is a stub."""
+"""Number of words at which counting stops, since more words do not change the result."""
 _EMPTY = "empty"
 
 
@@ -35,21 +35,26 @@ def usable(articles: Sequence[Article]) -> tuple[tuple[Article, ...], tuple[Skip
     """
     counts = [_words_of_news(article.content) for article in articles]
     with_news = [count for count in counts if count]
-    usual = median(with_news) if with_news else 0
-    least = max(1, min(MIN_WORDS, int(usual * MIN_SHARE_OF_MEDIAN)))
+    median_words = median(with_news) if with_news else 0
+    min_words = max(1, min(MIN_WORDS, int(median_words * MIN_SHARE_OF_MEDIAN)))
     reasons = [
-        (article, _why_not(count, least)) for article, count in zip(articles, counts, strict=True)
+        (article, _stub_reason(count, min_words))
+        for article, count in zip(articles, counts, strict=True)
     ]
     return (
         tuple(article for article, reason in reasons if reason is None),
-        tuple(Skipped(aid=article.aid, reason=why) for article, why in reasons if why is not None),
+        tuple(
+            Skipped(aid=article.aid, reason=stub_reason)
+            for article, stub_reason in reasons
+            if stub_reason is not None
+        ),
     )
 
 
 def worth_reading(articles: Sequence[Article]) -> tuple[Article, ...]:
-    """Return the articles that judges and summarizers see, without stubs.
+    """Return the articles without stubs, as shown to judges and summarizers.
 
-    If all are stubs, every article with content.
+    If all articles are stubs, those with content are returned.
     """
     usable_articles, _ = usable(articles)
     return usable_articles or tuple(article for article in articles if article.content.strip())
@@ -69,11 +74,11 @@ class ArticleLeftOut(Skipped):
 def articles_left_out(clusters: Iterable[Cluster]) -> tuple[ArticleLeftOut, ...]:
     """Return the articles that `worth_reading` excludes from each cluster, in order."""
     return tuple(
-        ArticleLeftOut(eid=cluster.eid, aid=skipped.aid, reason=skipped.reason)
+        ArticleLeftOut(eid=cluster.eid, aid=stub.aid, reason=stub.reason)
         for cluster in clusters
         for usable_articles, stubs in [usable(cluster.articles)]
-        for skipped in stubs
-        if usable_articles or skipped.reason == _EMPTY
+        for stub in stubs
+        if usable_articles or stub.reason == _EMPTY
     )
 
 
@@ -89,9 +94,9 @@ def _words_of_news(content: str) -> int | None:
     return count
 
 
-def _why_not(count: int | None, least: int) -> str | None:
+def _stub_reason(count: int | None, min_words: int) -> str | None:
     if count is None:
         return _EMPTY
-    if count < least:
-        return f"stub: {pluralize(count, 'word')} of news, fewer than {least}"
+    if count < min_words:
+        return f"stub: {pluralize(count, 'word')} of news, fewer than {min_words}"
     return None

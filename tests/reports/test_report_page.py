@@ -75,7 +75,7 @@ def test_evidence_passage_shares_the_rare_words():
     )
     result = finder.closest("On Friday the mayor resigned.")
     assert (result.article, result.text) == (0, "The mayor resigned on Friday.")
-    assert result.likeness == pytest.approx(1.0)
+    assert result.similarity == pytest.approx(1.0)
     assert finder.closest("Zebras graze.") is None
     assert PassageFinder([]).closest("The mayor.") is None
     assert PassageFinder(["", "  "]).closest("The mayor.") is None

@@ -6,7 +6,7 @@ from math import log, sqrt
 
 import pytest
 
-from fairjudge.text.closest import Closest, PassageFinder
+from fairjudge.text.closest import ClosestPassage, PassageFinder
 
 ARTICLE = "Alpha beta. Gamma delta. Epsilon zeta."
 """Five passages: three sentences and two pairs; alpha, beta, epsilon and zeta stand in 2, gamma
@@ -19,21 +19,21 @@ def closest(sentence, *articles):
 
 
 def test_a_sentence_of_the_article_is_found_whole():
-    assert closest("alpha beta") == Closest(
-        article=0, text="Alpha beta.", likeness=pytest.approx(1.0)
+    assert closest("alpha beta") == ClosestPassage(
+        article=0, text="Alpha beta.", similarity=pytest.approx(1.0)
     )
 
 
 def test_likeness_is_the_cosine_of_weighted_words():
     """Alpha alone: w / sqrt(2 w^2); with a word that stands nowhere, the sentence is longer."""
-    assert closest("alpha").likeness == pytest.approx(1 / sqrt(2))
+    assert closest("alpha").similarity == pytest.approx(1 / sqrt(2))
     result = closest("alpha unknown")
     assert result.text == "Alpha beta."
-    assert result.likeness == pytest.approx(ONCE / (sqrt(ONCE**2 + NOWHERE**2) * sqrt(2)))
+    assert result.similarity == pytest.approx(ONCE / (sqrt(ONCE**2 + NOWHERE**2) * sqrt(2)))
     matches = closest("alpha gamma")
     assert matches.text == "Alpha beta. Gamma delta."
     length = sqrt(ONCE**2 + TWICE**2)
-    assert matches.likeness == pytest.approx(length / sqrt(2 * ONCE**2 + 2 * TWICE**2))
+    assert matches.similarity == pytest.approx(length / sqrt(2 * ONCE**2 + 2 * TWICE**2))
 
 
 def test_passages_have_two_sentences_at_the_most():

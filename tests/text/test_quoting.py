@@ -7,7 +7,7 @@ import time
 
 import pytest
 
-from fairjudge.text.quoting import Span, _distances, find_quote, unwrapped
+from fairjudge.text.quoting import Span, _distances, find_quote, unwrap
 
 TEXT = (
     "The dam failed on Monday.\n\n“We were   not told,” said the mayor – twice. "
@@ -139,7 +139,7 @@ def test_hostile_lengths_take_little_time() -> None:
     ],
 )
 def test_only_marks_that_wrap_a_text_are_taken_off(given_text: str, unwrapped_text: str) -> None:
-    assert unwrapped(given_text) == unwrapped_text
+    assert unwrap(given_text) == unwrapped_text
 
 
 def edits(letters: str, other: str) -> int:
