@@ -1,4 +1,4 @@
-"""Parse replies of models: a judge's verdict, or why it has none, and the items of a list."""
+"""Parse replies of models: the verdict of a judge or the reason for its absence, and lists."""
 
 from fairjudge.parsing._lists import (
     indices_in,

@@ -30,14 +30,14 @@ _NUMBER = re.compile(
     """,
     re.IGNORECASE | re.VERBOSE,
 )
-_BEGINS = re.compile(rf"[-+\d]|(?:{_WORD})\b", re.IGNORECASE)
+_NUMBER_START = re.compile(rf"[-+\d]|(?:{_WORD})\b", re.IGNORECASE)
 _GLYPHS = re.compile(r"(?P<full>★(?:\s?★){0,99})(?P<half>\s?½)?(?P<empty>(?:\s?☆){0,99})")
 _SUMMARY = rf"(?:(?:the|le|la|el|il|o|die)\s{{1,3}})?{words.NOUN}"
 _TIE = rf"(?:it(?:'?s|\s{{1,3}}is)\s{{1,3}})?(?:a\s{{1,3}})?{words.TIE}"
 
 
 class Rank(IntEnum):
-    """How explicitly a reply gives an answer as its verdict; the most explicit one counts."""
+    """How explicitly a reply states an answer as its verdict; the most explicit one counts."""
 
     CLAIMED = 0
     """A description that implies yes or no ("it is not consistent"): it can only contradict."""
@@ -59,8 +59,8 @@ class Rank(IntEnum):
 class Answer:
     """An answer in a text: its value on the scale, or its problem, and its rank.
 
-    ``start`` and ``end`` are half-open, in characters. ``explicit`` is true where the answer names
-    its maximum or unit ("4/5", not "4"); ``revises`` where it replaces the answers before it.
+    ``start`` and ``end`` are half-open, in characters. ``explicit`` is true if the answer includes
+    its maximum or unit ("4/5", not "4"); ``revises`` if it replaces the answers before it.
     """
 
     start: int
@@ -72,43 +72,45 @@ class Answer:
     revises: bool = False
 
 
-def answer_at(text: str, place: int, scale: Scale) -> Answer | None:
-    """Return the answer that begins at `place` of a cleaned text, or None."""
+def answer_at(text: str, position: int, scale: Scale) -> Answer | None:
+    """Return the answer that begins at `position` of a cleaned text, or None."""
     if scale.kind == "number":
-        return _number_at(text, place, scale)
-    match = _pattern(scale).match(text, place)
+        return _number_at(text, position, scale)
+    match = _pattern(scale).match(text, position)
     if match is None:
         return None
     value = _value_of(match, scale)
-    return None if value is None else Answer(start=place, end=match.end(), value=value)
+    return None if value is None else Answer(start=position, end=match.end(), value=value)
 
 
 def begins_number(word: str) -> bool:
     """Return whether `word` may be an answer on a scale of numbers, or the beginning of one."""
-    return _BEGINS.match(word) is not None
+    return _NUMBER_START.match(word) is not None
 
 
-def _number_at(text: str, place: int, scale: Scale) -> Answer | None:
-    match = _NUMBER.match(text, place) if _BEGINS.match(text, place) else None
+def _number_at(text: str, position: int, scale: Scale) -> Answer | None:
+    match = _NUMBER.match(text, position) if _NUMBER_START.match(text, position) else None
     if match is None:
-        return _glyphs_at(text, place, scale) if text[place : place + 1] == "★" else None
+        return _glyphs_at(text, position, scale) if text[position : position + 1] == "★" else None
     number = _to_number(match["number"]) + (0.5 if match["half"] else 0.0)
     denominator = match["denominator"] or match["scale"] or match["points"]
-    wrong = match["percent"] or (denominator and _to_number(denominator) != scale.levels[-1].value)
-    value = None if wrong else _on_scale(number, scale)
+    is_other_scale = match["percent"] or (
+        denominator and _to_number(denominator) != scale.levels[-1].value
+    )
+    value = None if is_other_scale else _on_scale(number, scale)
     explicit = bool(denominator or match["unit"] or match["counted"])
     return _number(match, value, explicit=explicit)
 
 
-def _glyphs_at(text: str, place: int, scale: Scale) -> Answer | None:
-    match = _GLYPHS.match(text, place)
+def _glyphs_at(text: str, position: int, scale: Scale) -> Answer | None:
+    match = _GLYPHS.match(text, position)
     if match is None:
         return None
     number = match["full"].count("★") + (0.5 if match["half"] else 0.0)
     empty = match["empty"].count("☆")
     total = number + empty + (0.5 if match["half"] and empty else 0.0)
-    wrong = bool(empty) and total != scale.levels[-1].value
-    return _number(match, None if wrong else _on_scale(number, scale), explicit=True)
+    is_other_scale = bool(empty) and total != scale.levels[-1].value
+    return _number(match, None if is_other_scale else _on_scale(number, scale), explicit=True)
 
 
 def _number(match: re.Match[str], value: float | None, *, explicit: bool) -> Answer:
@@ -118,14 +120,14 @@ def _number(match: re.Match[str], value: float | None, *, explicit: bool) -> Ans
 
 
 def _to_number(word: str) -> float:
-    lowered = word.lower()
-    if lowered in NUMBER_WORDS:
-        return float(NUMBER_WORDS.index(lowered))
+    lower_word = word.lower()
+    if lower_word in NUMBER_WORDS:
+        return float(NUMBER_WORDS.index(lower_word))
     return float(word.replace(",", "."))
 
 
 def _on_scale(number: float, scale: Scale) -> float | None:
-    """Return `number` if it is a level of the scale, or lies between two and fractions count."""
+    """Return `number` if it is a level of the scale, or a fraction that the scale allows."""
     values = [level.value for level in scale.levels if isinstance(level.value, float)]
     if number in values:
         return number
@@ -139,14 +141,17 @@ def _pattern(scale: Scale) -> re.Pattern[str]:
     Longer words come first, so that "not supported" is matched before "supported".
     """
     yes_no = set(scale.answers) == {"yes", "no"}
-    elsewhere = {"yes": words.YES, "no": words.NO} if yes_no else {}
-    spelled = [
+    other_words = {"yes": words.YES, "no": words.NO} if yes_no else {}
+    words_with_index = [
         (word, index)
         for index, level in enumerate(scale.levels)
-        for word in (level.answer, *level.aliases, *elsewhere.get(level.answer, ()))
+        for word in (level.answer, *level.aliases, *other_words.get(level.answer, ()))
     ]
-    spelled.sort(key=lambda pair: -len(pair[0]))
-    parts = [f"(?P<w{n}_{index}>{_spelled(word)})" for n, (word, index) in enumerate(spelled)]
+    words_with_index.sort(key=lambda pair: -len(pair[0]))
+    parts = [
+        f"(?P<w{n}_{index}>{_word_pattern(word)})"
+        for n, (word, index) in enumerate(words_with_index)
+    ]
     pattern = "|".join(parts)
     if scale.kind == "pair":
         pattern = rf"(?:{_SUMMARY}[\s_]{{0,3}}[#(]?\s?)?(?:{pattern})\)?" + _pair_words(scale)
@@ -167,7 +172,7 @@ def _pair_words(scale: Scale) -> str:
     return "".join(parts)
 
 
-def _spelled(word: str) -> str:
+def _word_pattern(word: str) -> str:
     return r"[\s_-]{1,3}".join(re.escape(part) for part in re.split(r"[\s_-]+", word) if part)
 
 
@@ -175,25 +180,25 @@ def _value_of(match: re.Match[str], scale: Scale) -> float | Position | None:
     name, word = next((n, f) for n, f in match.groupdict().items() if f is not None)
     if name in {"first", "second", "tie"}:
         return next(lv.value for lv in scale.levels if lv.value == name)
-    if len(word) == 1 and _is_an_article(match):
+    if len(word) == 1 and _is_article(match):
         return None
     value = scale.levels[int(name.rsplit("_", 1)[1])].value
     return None if value == "tie" and re.fullmatch(r"\w{2,}\sc", match[0], re.IGNORECASE) else value
 
 
-def _is_an_article(match: re.Match[str]) -> bool:
-    """Whether a single "a" or "I" begins a phrase ("A summary that ..."): no letter of a choice."""
-    is_side = match[0] == "A" and _GOES_ON.match(match.string, match.end())
+def _is_article(match: re.Match[str]) -> bool:
+    """Return whether a single "a" or "I" begins a phrase ("A summary that ..."), not an answer."""
+    is_side = match[0] == "A" and _SIDE_CONTINUES.match(match.string, match.end())
     if match[0].lower() not in {"a", "i"} or is_side:
         return False
-    following = match.string[match.end() : match.end() + 3]
-    return bool(re.match("[ \xa0][^\\W\\d]|'", following)) or (
+    next_characters = match.string[match.end() : match.end() + 3]
+    return bool(re.match("[ \xa0][^\\W\\d]|'", next_characters)) or (
         match[0].islower() and match.string.strip().lower() != match[0]
     )
 
 
-_GOES_ON = re.compile(
+_SIDE_CONTINUES = re.compile(
     r"\s(?:is|was|has|wins?|won|beats|over|loses|does|performs|seems|appears|outperforms|because|since|for|by|and|with|as"
     r"|but|due|gets|covers|contains|provides|or|vs|would|narrowly|then|it)\b"
 )
-"""Follows the letter A where it names a side; elsewhere it is the article."""
+"""Follows the letter A if it is the name of a side, not the article."""

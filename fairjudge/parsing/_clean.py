@@ -40,10 +40,12 @@ def blank_all(pattern: re.Pattern[str], text: str) -> str:
 
 
 _NOTE_MARK = re.compile("(?<=[0-9])[⁰¹²³⁴⁵⁶⁷⁸⁹₀₁₂₃₄₅₆₇₈₉]{1,3}")
-"""Superscript or subscript digits behind a number: a footnote's mark, no part of the number."""
+"""Superscript or subscript digits after a number: the mark of a footnote."""
 
 
-_JOINED = re.compile("(?<!\\w)\\w{1,60}(?:[\u200b-\u200d\u2060\u00ad\ufeff]\\w{1,60}){1,9}")
+_WORD_WITH_JOINTS = re.compile(
+    "(?<!\\w)\\w{1,60}(?:[\u200b-\u200d\u2060\u00ad\ufeff]\\w{1,60}){1,9}"
+)
 """A word with zero-width characters in it."""
 
 
@@ -52,10 +54,10 @@ def _without_joints(match: re.Match[str]) -> str:
     return " " * (len(match[0]) - len(word)) + word
 
 
-def normalised(text: str) -> str:
+def normalise(text: str) -> str:
     """Map look-alikes to ASCII (digits of all scripts, full-width signs, quotes); blank markup."""
     if not text.isascii():
-        text = _JOINED.sub(_without_joints, blank_all(_NOTE_MARK, text))
+        text = _WORD_WITH_JOINTS.sub(_without_joints, blank_all(_NOTE_MARK, text))
         text = _NOT_ASCII.sub(lambda sign: _ascii_digit(sign[0]), text)
     for sign, pattern in (("</", _MARKUP), ("~~", _STRUCK), ("_", _EMPHASIS)):
         if sign in text:
@@ -63,7 +65,7 @@ def normalised(text: str) -> str:
     return text.translate(_TABLE).replace(_KEYCAP, " ")
 
 
-def lowered(text: str) -> str:
+def lowercase(text: str) -> str:
     """Return `text` in lower case, at unchanged offsets; Turkish dotted and dotless i become i."""
     return text.replace("İ", "i").replace("ı", "i").lower()
 
@@ -83,8 +85,8 @@ def _ascii_digit(sign: str) -> str:
 
 def without_quotations(text: str) -> str:
     """Blank block quotes, and quotations that are longer than an answer."""
-    bare = text.strip()
-    if len(bare) > 1 and bare[0] == bare[-1] == '"' and bare.count('"') == 2:
+    stripped = text.strip()
+    if len(stripped) > 1 and stripped[0] == stripped[-1] == '"' and stripped.count('"') == 2:
         text = text.replace('"', " ")
     if ">" in text:
         text = _BLOCK_QUOTE.sub(lambda match: " " * len(match[0]), text)
@@ -94,10 +96,12 @@ def without_quotations(text: str) -> str:
     return text
 
 
-_TELLS = re.compile(r":|\b(?:rate|answer|say|give|score|reply|respond|output)\b", re.IGNORECASE)
+_INSTRUCTION = re.compile(
+    r":|\b(?:rate|answer|say|give|score|reply|respond|output)\b", re.IGNORECASE
+)
 
 
 def _blank_if_long(match: re.Match[str]) -> str:
     is_key = match.string[match.end() : match.end() + 3].lstrip().startswith(":")
-    is_answer = len(match[1].split()) <= 3 and not _TELLS.search(match[1])
+    is_answer = len(match[1].split()) <= 3 and not _INSTRUCTION.search(match[1])
     return f" {match[1]} " if is_key or is_answer else " " * len(match[0])

@@ -1,4 +1,4 @@
-"""Parse lists in replies: JSON as requested, or one item a line.
+"""Parse lists in replies: JSON as requested, or one item per line.
 
 Models wrap JSON in fences, add reasoning and remarks, number their lists, or answer in plain lines.
 """
@@ -15,12 +15,12 @@ from fairjudge.parsing._thoughts import without_reasoning
 
 _OPENING = re.compile(r"[\[{]")
 _MAX_FAILURES = 500
-_BEGUN = re.compile(r"[\[{]\s*[\"'\[{]|^[ \t]*[\[{][ \t]*$", re.MULTILINE)
+_JSON_START = re.compile(r"[\[{]\s*[\"'\[{]|^[ \t]*[\[{][ \t]*$", re.MULTILINE)
 """The beginning of JSON, as opposed to brackets in prose."""
 _COMMA = re.compile(r"\s*,\s*")
 _INSIDE = re.compile(r"(?:[\"']\s*:|[\[,{])\s*$")
 """Precedes a value that is nested in another one."""
-_LONGEST_BEFORE = 200
+_MAX_CHARACTERS_BEFORE = 200
 _MARKS = tuple("\"'\u201c\u201d\u201e\u2018\u2019\u00ab\u00bb")
 _FENCE = re.compile(r"^\s*```\w{0,10}\s*$")
 _BULLET = re.compile(r"^\s*(?:\d{1,3}[.):]|[-*•]|Q\d{1,3}[.:)])\s*")
@@ -52,13 +52,13 @@ def read_entries(reply: str) -> list[Any] | Unscored:
 def read_list(text: str, key: str, *, cut_off: bool = False) -> list[Any] | None:
     """Return the items that a reply lists, or None.
 
-    The list under `key` in the last JSON object that has it; else the last JSON array; else the
-    lines of the reply, without bullets and numbers. With `cut_off` the limit on its tokens ended
-    the reply, and the complete items of a list that breaks off are returned. Linear in the length
-    of `text`.
+    The list is the one under `key` in the last JSON object that has it; else the last JSON array;
+    else the lines of the reply, without bullets and numbers. With `cut_off` the token limit ended
+    the reply, and the complete items of a truncated list are returned. Linear in the length of
+    `text`.
 
-    None where the reply is empty, or is JSON that is malformed or has no such list: fragments of
-    JSON are never returned as items.
+    None is returned for an empty reply, and for JSON that is malformed or has no such list:
+    fragments of JSON are never items.
     """
     text = without_reasoning(text)
     values = [json_value for json_value in _values(text) if not _is_citation(json_value.value)]
@@ -69,12 +69,14 @@ def read_list(text: str, key: str, *, cut_off: bool = False) -> list[Any] | None
         json_value.value
         for json_value in values
         if isinstance(json_value.value, list)
-        and _stands_for(key, text[max(0, json_value.start - _LONGEST_BEFORE) : json_value.start])
+        and _is_value_of(
+            key, text[max(0, json_value.start - _MAX_CHARACTERS_BEFORE) : json_value.start]
+        )
     ]
     if arrays:
         return arrays[-1]
-    if values or _BEGUN.search(text):
-        return _begun_items(text, key) or None if cut_off else None
+    if values or _JSON_START.search(text):
+        return _complete_items(text, key) or None if cut_off else None
     lines = text.splitlines()
     if cut_off and not text.endswith(("\n", "\r")):
         lines = lines[:-1]
@@ -87,33 +89,35 @@ def _has(json_value: JsonValue, key: str) -> bool:
 
 
 def _is_citation(value: Any) -> bool:
-    """Say whether `value` is a list of integers, as in citations: [1] or [2, 3]."""
+    """Return whether `value` is a list of integers, as in citations: [1] or [2, 3]."""
     return isinstance(value, list) and bool(value) and all(isinstance(n, int) for n in value)
 
 
-def _stands_for(key: str, before: str) -> bool:
-    """Say whether an array stands under `key` or alone, by the text `before` it.
+def _is_value_of(key: str, text_before: str) -> bool:
+    """Return whether an array is the value of `key` or alone, by the text before it.
 
     In a malformed object it may be the value of another key.
     """
-    return not _INSIDE.search(before) or bool(re.search(rf"[\"']{key}[\"']\s*:\s*$", before))
+    return not _INSIDE.search(text_before) or bool(
+        re.search(rf"[\"']{key}[\"']\s*:\s*$", text_before)
+    )
 
 
-def _begun_items(text: str, key: str) -> list[Any]:
-    """Return the complete items of an array that breaks off: those before a comma."""
+def _complete_items(text: str, key: str) -> list[Any]:
+    """Return the complete items of a truncated array: those before a comma."""
     decoder = json.JSONDecoder()
-    begun = re.search(rf"(?:[\"']{key}[\"']\s*:|^(?:\s*```\w{{0,10}})?)\s*\[\s*", text)
-    items, at = [], begun.end() if begun else len(text)
-    while at < len(text):
+    array_start = re.search(rf"(?:[\"']{key}[\"']\s*:|^(?:\s*```\w{{0,10}})?)\s*\[\s*", text)
+    items, position = [], array_start.end() if array_start else len(text)
+    while position < len(text):
         try:
-            item, end = decoder.raw_decode(text, at)
+            item, end = decoder.raw_decode(text, position)
         except (ValueError, RecursionError):
             break
         comma = _COMMA.match(text, end)
         if not comma:
             break
         items.append(item)
-        at = comma.end()
+        position = comma.end()
     return items
 
 
@@ -149,6 +153,8 @@ def _values(text: str) -> list[JsonValue]:
 
 
 def _is_quoted(json_value: JsonValue, text: str) -> bool:
-    """Say whether a value follows a quotation mark within other text: a quotation, no reply."""
-    before, after = text[: max(0, json_value.start - 1)], text[json_value.end + 1 :]
-    return text[len(before) : json_value.start] in _MARKS and bool((before + after).strip())
+    """Return whether a value follows a quotation mark within other text, and so is a quotation."""
+    text_before, text_after = text[: max(0, json_value.start - 1)], text[json_value.end + 1 :]
+    return text[len(text_before) : json_value.start] in _MARKS and bool(
+        (text_before + text_after).strip()
+    )

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from fairjudge.parsing._answers import Answer, Rank
-from fairjudge.parsing._context import Place, denied_after
+from fairjudge.parsing._context import AnswerMatch, denied_after
 from fairjudge.scales import Position
 
 OTHER: dict[object, Position] = {"first": "second", "second": "first"}
@@ -29,89 +29,94 @@ _THAN = re.compile(r"[fxS]{0,2}[ctD]f?A")
 _RESPECT = re.compile(r"(?:f|cf?A)*w[fxw]{0,2}Q")
 
 
-def preferences_at(place: Place) -> Iterator[Answer]:
-    """Yield the preference of a sentence whose subject is the answer at `place`.
+def preferences_at(candidate: AnswerMatch) -> Iterator[Answer]:
+    """Yield the preference of a sentence whose subject is the answer of `candidate`.
 
-    A side that is better overall is `NAMED`, or `ASSIGNED` where the sentence concludes; one that
-    is only more faithful or has fewer errors is `MENTIONED`; better in one respect is no verdict.
+    A side that is better overall is `NAMED`, or `ASSIGNED` if the sentence is a conclusion; one
+    that is only more faithful or has fewer errors is `MENTIONED`; being better in one respect is
+    not a verdict.
     """
-    answer, after = place.answer, place.after
+    answer, after = candidate.answer, candidate.after
     if answer.value == "tie":
-        yield from _ties(place)
+        yield from _ties(candidate)
     elif COMPARED.match(after):
-        yield from _comparisons(place)
-    elif _SUBJECT.search(place.before):
+        yield from _comparisons(candidate)
+    elif _SUBJECT.search(candidate.before):
         rank = re.match("[vR=]f?A", after)
-        yield from _ranks(place, rank.end()) if rank else _preferences(place)
+        yield from _ranks(candidate, rank.end()) if rank else _preferences(candidate)
 
 
-def _ties(place: Place) -> Iterator[Answer]:
+def _ties(candidate: AnswerMatch) -> Iterator[Answer]:
     """Read ties: "equally good", "neither is better"."""
-    wording, before = place.wording, place.before
-    listed = before != "A:" and re.search("[o/:][f(]*$|Q:[^:]*$", before)
-    neither = wording.startswith("neither") and re.match("[^.nT]{0,9}G", place.after)
+    wording, before = candidate.wording, candidate.before
+    is_listed = before != "A:" and re.search("[o/:][f(]*$|Q:[^:]*$", before)
+    neither = wording.startswith("neither") and re.match("[^.nT]{0,9}G", candidate.after)
     names_both = wording.startswith(("both", "same", "the same", "neither"))
-    ends = place.ends or place.after[:1] in {"f", "N"}
-    plain = re.search("(?:^|[,CTY:])[fICtRaAS=]*$|=[fw]*$", before) and ends
-    fits = neither or (not names_both and (plain or not wording.isascii()))
-    if len(wording) > 2 and not listed and fits:
-        narrow = re.search(r"equally\s(?!good|bad|strong)\w", wording)
-        yield replace(place.answer, rank=Rank.MENTIONED if narrow else Rank.NAMED)
+    ends = candidate.ends or candidate.after[:1] in {"f", "N"}
+    is_unqualified = re.search("(?:^|[,CTY:])[fICtRaAS=]*$|=[fw]*$", before) and ends
+    is_tie = neither or (not names_both and (is_unqualified or not wording.isascii()))
+    if len(wording) > 2 and not is_listed and is_tie:
+        is_partial = re.search(r"equally\s(?!good|bad|strong)\w", wording)
+        yield replace(candidate.answer, rank=Rank.MENTIONED if is_partial else Rank.NAMED)
 
 
-def _comparisons(place: Place) -> Iterator[Answer]:
+def _comparisons(candidate: AnswerMatch) -> Iterator[Answer]:
     """Read signs between two sides: "A > B", "2 < 1", "A = B"; chains of three are ignored."""
-    kinds, end = place.words.kinds, place.answer.end
-    at = place.place + len(place.after) - len(place.after.lstrip("><~:")) + 1
-    other = place.words.answers[at]
-    sign = place.text[end : end + 3].strip()[:1]
-    beyond = kinds[at + 1 : at + 9]
-    several = beyond[:1] in {">", ":"} or kinds[max(0, place.place - 1) : place.place] == ">"
-    if several or denied_after(beyond) or other.value not in {"first", "second"}:
+    kinds, end = candidate.words.kinds, candidate.answer.end
+    other_index = candidate.index + len(candidate.after) - len(candidate.after.lstrip("><~:")) + 1
+    other = candidate.words.answers[other_index]
+    sign = candidate.text[end : end + 3].strip()[:1]
+    kinds_after = kinds[other_index + 1 : other_index + 9]
+    is_chain = (
+        kinds_after[:1] in {">", ":"} or kinds[max(0, candidate.index - 1) : candidate.index] == ">"
+    )
+    if is_chain or denied_after(kinds_after) or other.value not in {"first", "second"}:
         return
-    if other.value != place.answer.value and sign in "><=≈~≻":
-        won = place.answer if sign in ">≻" else other
+    if other.value != candidate.answer.value and sign in "><=≈~≻":
+        won = candidate.answer if sign in ">≻" else other
         value: Position = "tie" if sign in "=≈~" else won.value  # type: ignore[assignment]
-        yield replace(place.answer, end=other.end, value=value, rank=Rank.STATED)
+        yield replace(candidate.answer, end=other.end, value=value, rank=Rank.STATED)
 
 
-def _ranks(place: Place, length: int) -> Iterator[Answer]:
+def _ranks(candidate: AnswerMatch, length: int) -> Iterator[Answer]:
     """Read "Summary 2 comes first"."""
-    other = place.words.answers[place.place + length]
-    rank = place.small[other.start : other.end].removeprefix("the ")
-    if rank in {"first", "second"} and re.match("[xR]?(?:$|[.n,;])", place.after[length:]):
-        yield _preference(place, rank == "first", Rank.NAMED, other.end)
+    other = candidate.words.answers[candidate.index + length]
+    rank = candidate.lower_text[other.start : other.end].removeprefix("the ")
+    if rank in {"first", "second"} and re.match("[xR]?(?:$|[.n,;])", candidate.after[length:]):
+        yield _preference(candidate, rank == "first", Rank.NAMED, other.end)
 
 
-def _preferences(place: Place) -> Iterator[Answer]:
-    kinds, before = place.words.kinds, place.before
-    claim = _BETTER.match(kinds, place.place + 1, place.place + 30)
+def _preferences(candidate: AnswerMatch) -> Iterator[Answer]:
+    kinds, before = candidate.words.kinds, candidate.before
+    claim = _BETTER.match(kinds, candidate.index + 1, candidate.index + 30)
     if claim is None or re.search("Nf*$|^[CT,]*Yf?$", before):
         return
-    remainder, end = claim["rest"], place.words.ends[claim.start("rest") - 1]
-    spaced = place.text[end - 1].isascii()
-    narrow = claim["more"] or claim["less"]
+    remainder, end = claim["rest"], candidate.words.ends[claim.start("rest") - 1]
+    is_spaced = candidate.text[end - 1].isascii()
+    is_partial = claim["more"] or claim["less"]
     follows = kinds[claim.start("rest") : claim.start("rest") + 16]
     is_question = kinds[claim.end() : claim.end() + 1] == "?"
-    denied = re.match("x?N" if spaced else "x{0,8}N", remainder)
-    if is_question or denied or denied_after(follows.lstrip("fQxFK")):
+    is_negated = re.match("x?N" if is_spaced else "x{0,8}N", remainder)
+    if is_question or is_negated or denied_after(follows.lstrip("fQxFK")):
         return
-    if narrow:
+    if is_partial:
         remainder = remainder.lstrip("fQxFKS")
-        alone = sum(kinds.count(sign) for sign in ".n?") < 3
-        counted = "v" in claim["gap"] and "F" not in claim[0][: len(claim["gap"]) + 3]
-        if not _THAN.match(remainder) and (counted or not (alone or re.search("[CI]", before))):
+        is_short = sum(kinds.count(sign) for sign in ".n?") < 3
+        is_count = "v" in claim["gap"] and "F" not in claim[0][: len(claim["gap"]) + 3]
+        if not _THAN.match(remainder) and (is_count or not (is_short or re.search("[CI]", before))):
             return
-    if not (claim["wins"] or claim["loses"] or (_WHOLE if spaced else _UNSPACED).match(remainder)):
+    if not (
+        claim["wins"] or claim["loses"] or (_WHOLE if is_spaced else _UNSPACED).match(remainder)
+    ):
         return
-    if not narrow and _RESPECT.match(remainder):
-        yield replace(place.answer, value=None, problem="several")
+    if not is_partial and _RESPECT.match(remainder):
+        yield replace(candidate.answer, value=None, problem="several")
         return
     concludes = re.search("[CVI]", before + remainder[-3:])
-    rank = Rank.MENTIONED if narrow else Rank.ASSIGNED if concludes else Rank.NAMED
-    yield _preference(place, claim["good"] or claim["less"] or claim["wins"], rank, end)
+    rank = Rank.MENTIONED if is_partial else Rank.ASSIGNED if concludes else Rank.NAMED
+    yield _preference(candidate, claim["good"] or claim["less"] or claim["wins"], rank, end)
 
 
-def _preference(place: Place, good: object, rank: Rank, end: int) -> Answer:
-    value = place.answer.value if good else OTHER[place.answer.value]
-    return replace(place.answer, end=end, value=value, rank=rank)
+def _preference(candidate: AnswerMatch, is_better: object, rank: Rank, end: int) -> Answer:
+    value = candidate.answer.value if is_better else OTHER[candidate.answer.value]
+    return replace(candidate.answer, end=end, value=value, rank=rank)

@@ -1,9 +1,9 @@
 """Choose the verdict among the statements of a reply, and check it against the scale.
 
 The most explicit statement counts (`Rank`): a requested form (JSON, tags) or a label with verdict,
-final or overall; then other labels, and answers that stand alone; then scores in prose. Two
-statements of one rank that contradict each other are no verdict, unless the later one revises the
-former; nor is a statement that the conclusion of the prose contradicts.
+final or overall; then other labels, and answers on their own; then scores in prose. There is no
+verdict if two statements of the same rank contradict each other, unless the later one revises the
+former, or if the conclusion of the prose contradicts the statement.
 """
 
 from __future__ import annotations
@@ -15,11 +15,11 @@ from functools import cache, lru_cache
 
 from fairjudge.domain import Unscored, UnscoredReason
 from fairjudge.parsing._answers import Answer, Problem, Rank, answer_at
-from fairjudge.parsing._clean import blank, blank_all, lowered, normalised, without_quotations
+from fairjudge.parsing._clean import blank, blank_all, lowercase, normalise, without_quotations
 from fairjudge.parsing._context import is_denied
 from fairjudge.parsing._grammar import Statements
 from fairjudge.parsing._json import JsonValue, json_verdicts
-from fairjudge.parsing._sides import ranked
+from fairjudge.parsing._sides import leading_side
 from fairjudge.parsing._thoughts import first_turn, without_reasoning
 from fairjudge.parsing._tokens import words_of
 from fairjudge.parsing._words import REVISED
@@ -29,7 +29,7 @@ from fairjudge.scales import Position, Scale
 PARSER_VERSION = "9"
 """Part of every judgement's signature; raise it whenever any reply would be parsed differently."""
 _AFTER_SETTLED = re.compile(r"[^\n]{0,20}\n|[^\n]{20}|[\"']?\s{0,3}(?:\}|\]\]|</)")
-"""Follows a verdict that a longer reply could not have changed."""
+"""Follows a verdict that a longer reply would not have changed."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,16 +47,16 @@ def read_verdict(
     """Return the verdict that a judge's reply states.
 
     The most explicit statement is chosen first, and then checked against `scale`: one labelled
-    verdict, final or overall, or with the name of `aspect`, outranks everything else. Scores that
-    are negated, supposed, quoted, reported, or part of a list do not count. Nothing is rescaled,
-    rounded or guessed. Linear in the length of `text`.
+    verdict, final or overall, or with the name of `aspect`, has priority over all others. Scores
+    that are negated, hypothetical, quoted, reported, or part of a list do not count. Nothing is
+    rescaled, rounded or guessed. Linear in the length of `text`.
 
     `aspect` is the judged aspect, if known: it distinguishes "Fluency: 4" from "Grammar: 5".
 
-    With `cut_off` the limit on its tokens ended the reply. Then a verdict counts only if it is
-    stated as such (not mentioned among unfinished reasons), and is closed by the end of a line, of
-    JSON or of a tag, or followed by 20 more characters: "1" may be the beginning of "10", or of
-    "1 out of 10". A reply that consists of an answer counts if no other answer begins with it.
+    With `cut_off` the token limit ended the reply. Then a verdict counts only if it is stated as
+    such (not mentioned among unfinished reasons), and is followed by the end of a line, of JSON or
+    of a tag, or by 20 more characters: "1" may be the beginning of "10", or of "1 out of 10". A
+    reply that consists of an answer counts if no other answer begins with it.
 
     ``Unscored`` has the reason ``"off_scale"`` (8/10 on 1 to 5), ``"refused"``, or
     ``"unparseable"`` (none stated, or several that contradict each other); its ``raw`` is `text`.
@@ -76,14 +76,14 @@ def locate_verdict(
 
 
 def _locate(text: str, scale: Scale, *, aspect: str, cut_off: bool = False) -> Reading | Unscored:
-    thought = without_reasoning(text)
-    if not thought.strip():
+    content = without_reasoning(text)
+    if not content.strip():
         detail = "the reply holds reasoning and no answer" if text.strip() else "the reply is empty"
         return Unscored(reason="unparseable", detail=detail, raw=text)
-    statements = _statements(thought, scale, aspect)
-    answer = _choose(statements, thought)
+    statements = _statements(content, scale, aspect)
+    answer = _choose(statements, content)
     if answer is None:
-        if looks_like_refusal(thought.strip()):
+        if looks_like_refusal(content.strip()):
             return Unscored(reason="refused", detail="the judge declined", raw=text)
         return Unscored(reason="unparseable", detail="no verdict found", raw=text)
     if answer.value is None or (cut_off and not _is_settled(answer, statements, text, scale)):
@@ -91,70 +91,72 @@ def _locate(text: str, scale: Scale, *, aspect: str, cut_off: bool = False) -> R
     return Reading(value=answer.value, start=answer.start, end=answer.end)
 
 
-_TICKED = r"(?:[☑☒●◉]|\[[xX✓✔]\]|\([xX✓✔•]\))"
-_UNTICKED = rf"(?:\[\s?\]|\(\s?\)|[☐○◯⬜])(?:(?!{_TICKED})[^\n])*"
-_BOXES = re.compile(rf"{_TICKED}|{_UNTICKED}")
+_TICKED_BOX = r"(?:[☑☒●◉]|\[[xX✓✔]\]|\([xX✓✔•]\))"
+_UNTICKED_BOX = rf"(?:\[\s?\]|\(\s?\)|[☐○◯⬜])(?:(?!{_TICKED_BOX})[^\n])*"
+_BOXES = re.compile(rf"{_TICKED_BOX}|{_UNTICKED_BOX}")
 _ITEM = re.compile(r"^[ \t]{0,12}(?:\d{1,2}[.)]|[-*•+](?![*-]))\s{1,4}\S[^\n]*", re.MULTILINE)
 _FENCED = re.compile(r"^```[^\n]{0,20}\n(?:(?!```)[^\n]*\n)*```", re.MULTILINE)
 
 
-def _statements(thought: str, scale: Scale, aspect: str) -> list[Answer]:
+def _statements(content: str, scale: Scale, aspect: str) -> list[Answer]:
     """Return every statement of a reply, at its offsets in the reply.
 
-    `thought` is the reply with its reasoning blanked.
+    `content` is the reply with blanked reasoning.
     """
     statements: list[Answer] = []
-    text = normalised(_as_ticked(thought))
-    for json_value in json_verdicts(thought, aspect=aspect, kind=scale.kind):
-        if json_value.verdicts and not _is_about(text, json_value.start, json_value.end):
-            statements += _from_json(json_value, thought, scale)
+    text = normalise(_keep_ticked(content))
+    for json_value in json_verdicts(content, aspect=aspect, kind=scale.kind):
+        if json_value.verdicts and not _is_only_mentioned(text, json_value.start, json_value.end):
+            statements += _from_json(json_value, content, scale)
         text = blank(text, json_value.start, json_value.end)
     if not text.strip():
         return statements
     text = without_quotations(text)
-    if scale.kind == "pair" and (first := ranked(text)):
-        return [*statements, first]
+    if scale.kind == "pair" and (leader := leading_side(text)):
+        return [*statements, leader]
     if scale.kind == "number":
-        text = blank_all(_RECKONED, text)
+        text = blank_all(_CALCULATION, text)
         text = blank_all(_scale_words(scale.answers[0], scale.answers[-1]), text)
-    statements += [*_forms(text, scale), *_foreign(text, scale)]
+    statements += [*_forms(text, scale), *_off_scale_answers(text, scale)]
     lists: dict[bool, list[tuple[int, int]]] = {}
-    for item in _ITEM.finditer(thought):
+    for item in _ITEM.finditer(content):
         lists.setdefault(item[0].lstrip()[0].isdigit(), []).append(item.span())
     items = sorted(span for spans in lists.values() if len(spans) > 1 for span in spans)
-    fences = [match.span() for match in _FENCED.finditer(thought)]
-    outside = any(thought[end:].strip() for _, end in fences[-1:])
+    fences = [match.span() for match in _FENCED.finditer(content)]
+    has_text_after = any(content[end:].strip() for _, end in fences[-1:])
     for statement in Statements(text, words_of(text, scale), scale, items, aspect.lower()):
-        fenced = outside and any(a <= statement.start < b for a, b in fences)
-        statements.append(replace(statement, rank=Rank.MENTIONED) if fenced else statement)
+        is_fenced = has_text_after and any(a <= statement.start < b for a, b in fences)
+        statements.append(replace(statement, rank=Rank.MENTIONED) if is_fenced else statement)
     return statements
 
 
-def _as_ticked(text: str) -> str:
-    """Keep only the ticked ones of two or more checkboxes, each on a line of its own."""
+def _keep_ticked(text: str) -> str:
+    """Blank the unticked ones of two or more checkboxes, and put each on a separate line."""
     boxes = list(_BOXES.finditer(text))
     line = text[: boxes[0].start()].rpartition("\n")[2] if boxes else ""
-    if len(boxes) < 2 or line.strip(" -*•>#") or not re.search(_TICKED, text):
+    if len(boxes) < 2 or line.strip(" -*•>#") or not re.search(_TICKED_BOX, text):
         return text
-    text = re.sub(_UNTICKED, lambda box: "\n" * len(box[0]), text)
-    return re.sub(rf"\s?{_TICKED}", lambda box: "☑".rjust(len(box[0]), "\n"), text)
+    text = re.sub(_UNTICKED_BOX, lambda box: "\n" * len(box[0]), text)
+    return re.sub(rf"\s?{_TICKED_BOX}", lambda box: "☑".rjust(len(box[0]), "\n"), text)
 
 
 _SENTENCE = re.compile(r"(?<!e\.g)[.!?;](?=\s|$)|(?<!:)(?<!: )\n|。|\]\]|</\w+>")
 _TAG = re.compile(r"</?\w+[^<>\n]{0,40}>")
-_GOES_ON = re.compile(r"[\"'`]?\s{1,3}(?!because|since|as|due|for|out|with|and|but)[a-z]")
+_SENTENCE_CONTINUES = re.compile(
+    r"[\"'`]?\s{1,3}(?!because|since|as|due|for|out|with|and|but)[a-z]"
+)
 
 
-_RECKONED = re.compile(
+_CALCULATION = re.compile(
     r"(?<![^\s:])\d[^\n=:]{0,70}[-+*]\s?[^\n=:]{0,70}=\s{0,3}(?=\d)(?!\d[\d.]*\s?%)"
 )
 """The calculation before a resulting score: "5 - 1 for an omission =" before "4"."""
 
 
-def _is_about(text: str, start: int, end: int) -> bool:
-    """Whether a form is only mentioned in a sentence: 'the summary says {"verdict": 5}'."""
-    before = _SENTENCE.split(text[max(0, start - 160) : start])[-1]
-    return is_denied(_TAG.sub(" ", before)) or bool(_GOES_ON.match(text, end))
+def _is_only_mentioned(text: str, start: int, end: int) -> bool:
+    """Return whether a form is only mentioned in a sentence: 'the summary says {"verdict": 5}'."""
+    text_before = _SENTENCE.split(text[max(0, start - 160) : start])[-1]
+    return is_denied(_TAG.sub(" ", text_before)) or bool(_SENTENCE_CONTINUES.match(text, end))
 
 
 _FORM = re.compile(
@@ -174,24 +176,28 @@ def _forms(text: str, scale: Scale) -> Iterator[Answer]:
     for match in _FORM.finditer(text):
         if match["top"] and float(match["top"]) != scale.levels[-1].value:
             continue
-        opening = _OPENING.match(text, match.end())
-        place = opening.end() if opening else match.end()
-        answer = answer_at(text, place, scale)
-        closed = _CLOSED.match(text, answer.end) if answer else None
-        if answer and closed and not _is_about(text, match.start(), closed.end()):
+        opening_marks = _OPENING.match(text, match.end())
+        position = opening_marks.end() if opening_marks else match.end()
+        answer = answer_at(text, position, scale)
+        closing_marks = _CLOSED.match(text, answer.end) if answer else None
+        if (
+            answer
+            and closing_marks
+            and not _is_only_mentioned(text, match.start(), closing_marks.end())
+        ):
             yield replace(answer, rank=Rank.FINAL)
 
 
-_FOREIGN = re.compile(
+_OFF_SCALE_ANSWER = re.compile(
     r"(?:^|\n|[.;]\s|\b(?:final|overall|with)\s)\W{0,8}(?:verdict|score|rating|grade|answer|winner|preference)\s?[:=]\s?\W{0,3}"
     r"(?P<answer>[A-Z]|[-+]?\d{1,6}(?:\.\d{1,4})?)[\s.*\"')\]]{0,20}(?:\n|$)",
     re.IGNORECASE,
 )
 
 
-def _foreign(text: str, scale: Scale) -> Iterator[Answer]:
+def _off_scale_answers(text: str, scale: Scale) -> Iterator[Answer]:
     """Yield final values under a label that are not on this scale: "Grade: C"."""
-    for match in _FOREIGN.finditer(text):
+    for match in _OFF_SCALE_ANSWER.finditer(text):
         start, end = match.span("answer")
         if answer_at(text, start, scale) is None and (
             match["answer"].isupper() or scale.kind != "number"
@@ -200,7 +206,7 @@ def _foreign(text: str, scale: Scale) -> Iterator[Answer]:
 
 
 def _from_json(json_value: JsonValue, text: str, scale: Scale) -> Iterator[Answer]:
-    """Read each value under a verdict's key as a reply of its own; yield one answer or a problem.
+    """Read each value under a verdict's key as a separate reply; yield one answer or a problem.
 
     Different values, or prose in the object that contradicts the value, are the problem "several".
     """
@@ -220,10 +226,10 @@ def _from_json(json_value: JsonValue, text: str, scale: Scale) -> Iterator[Answe
     )
     start = max(text.rfind(value_text, json_value.start, json_value.end), json_value.start)
     answer = Answer(start=start, end=start + len(value_text), value=value, rank=Rank.FINAL)
-    against = value is not None and _contradicts(
+    is_contradicted = value is not None and _contradicts(
         _statements(json_value.prose, scale, ""), answer, ""
     )
-    if len(values) > 1 or against:
+    if len(values) > 1 or is_contradicted:
         answer = replace(answer, value=None, problem="several")
     yield answer if value is not None else replace(answer, problem=problem)
 
@@ -246,11 +252,11 @@ def _answer_of_value(
 
 @lru_cache(maxsize=64)  # judges answer with few values
 def _read_value(value_text: str, scale: Scale) -> tuple[float | Position | None, Problem | None]:
-    """Return what `value_text` says as a reply of its own, or its problem."""
+    """Return the verdict in `value_text` as a separate reply, or its problem."""
     answer = _choose(_statements(value_text, scale, ""), value_text)
     if answer is None:
-        foreign = re.fullmatch(r"[A-Z]|[-+]?\d{1,6}(?:\.\d{1,4})?", value_text)
-        return None, "off_scale" if foreign else "several"
+        is_answer_form = re.fullmatch(r"[A-Z]|[-+]?\d{1,6}(?:\.\d{1,4})?", value_text)
+        return None, "off_scale" if is_answer_form else "several"
     return answer.value, answer.problem
 
 
@@ -258,13 +264,13 @@ _FLIPPED: dict[object, Position] = {"first": "second", "second": "first", "tie":
 
 
 def _is_template(value: str, scale: Scale) -> bool:
-    """Whether a verdict's value repeats the placeholder of the prompt: "1-5", "yes|no"."""
+    """Return whether a verdict's value repeats the prompt's placeholder: "1-5", "yes|no"."""
     low, high = scale.answers[0], scale.answers[-1]
     return value.strip() in {f"{low}-{high}", f"{low}–{high}", "...", "|".join(scale.answers), ""}
 
 
 def _choose(statements: Sequence[Answer], text: str) -> Answer | None:
-    """Return the most explicit answer; where several contradict, the last if it revises them."""
+    """Return the most explicit answer; if several contradict, the last if it revises them."""
     best = max((s.rank for s in statements if s.rank), default=None)
     top = sorted((s for s in statements if s.rank == best), key=lambda s: (s.end, s.start))
     if not top or best is None:
@@ -272,9 +278,11 @@ def _choose(statements: Sequence[Answer], text: str) -> Answer | None:
     last = top[-1]
     if any((s.value, s.problem) != (last.value, last.problem) for s in top):
         return _resolve_contradiction(top, best, text)
-    later = [s for s in statements if s.revises and s.start > last.end and s.rank >= Rank.ASSIGNED]
-    if later and later[-1].value != last.value:
-        return later[-1]
+    revisions = [
+        s for s in statements if s.revises and s.start > last.end and s.rank >= Rank.ASSIGNED
+    ]
+    if revisions and revisions[-1].value != last.value:
+        return revisions[-1]
     if best > Rank.ASSIGNED and last.value is not None and _contradicts(statements, last, text):
         return replace(last, value=None, problem="several")
     return last
@@ -283,18 +291,18 @@ def _choose(statements: Sequence[Answer], text: str) -> Answer | None:
 def _resolve_contradiction(top: list[Answer], best: Rank, text: str) -> Answer:
     """Return the last answer if it revises those that differ; else the problem "several"."""
     last = top[-1]
-    contrary = [s for s in top if (s.value, s.problem) != (last.value, last.problem)]
-    usable = [s for s in top if s.problem != "off_scale"]
-    if best == Rank.MENTIONED and len({s.value for s in usable}) == 1:
-        return usable[-1]
-    corrects = last.revises and not any(s.revises for s in contrary)
-    if corrects or _is_taken_back(text, contrary[-1], last):
+    contrary_answers = [s for s in top if (s.value, s.problem) != (last.value, last.problem)]
+    on_scale = [s for s in top if s.problem != "off_scale"]
+    if best == Rank.MENTIONED and len({s.value for s in on_scale}) == 1:
+        return on_scale[-1]
+    is_correction = last.revises and not any(s.revises for s in contrary_answers)
+    if is_correction or _is_revised(text, contrary_answers[-1], last):
         return last
     return replace(last, start=top[0].start, value=None, problem="several")
 
 
 def _contradicts(statements: Sequence[Answer], last: Answer, text: str) -> bool:
-    """Whether the conclusion of the prose, or its overall description, is another verdict."""
+    """Return whether the conclusion or the description in the prose is another verdict."""
     conclusions = [s for s in statements if s.rank is Rank.ASSIGNED and s.value is not None]
     if not conclusions and isinstance(last.value, str):
         conclusions = [s for s in statements if s.rank is Rank.NAMED and s.value is not None]
@@ -305,22 +313,22 @@ def _contradicts(statements: Sequence[Answer], last: Answer, text: str) -> bool:
         conclusions[0].rank is Rank.NAMED and any(s.value == last.value for s in conclusions)
     ):
         return False
-    return any(s.value != last.value and not _is_taken_back(text, s, last) for s in conclusions)
+    return any(s.value != last.value and not _is_revised(text, s, last) for s in conclusions)
 
 
-def _is_taken_back(text: str, former: Answer, last: Answer) -> bool:
-    """Whether the words between two answers revise the former one ("correction", "actually")."""
-    return bool(_REVISED.search(lowered(text[max(former.end, last.end - 2_000) : last.end])))
+def _is_revised(text: str, former: Answer, last: Answer) -> bool:
+    """Return whether the words between two answers revise the former ("correction: ...")."""
+    return bool(_REVISION.search(lowercase(text[max(former.end, last.end - 2_000) : last.end])))
 
 
-_REVISED = re.compile(rf"\b{REVISED}\b")
+_REVISION = re.compile(rf"\b{REVISED}\b")
 
 
 def _is_settled(answer: Answer, statements: list[Answer], text: str, scale: Scale) -> bool:
-    """Whether a reply that was cut off states `answer` where the cut cannot have changed it.
+    """Return whether a truncated reply states `answer` in a way that its rest would not change.
 
-    An earlier, closed statement of the same answer is enough. A reply that consists of an answer
-    comes from a limit of one token, as in G-Eval: it counts if the scale is readable by one token.
+    An earlier, complete statement of the same answer suffices. A reply that consists of an answer
+    comes from a limit of one token, as in G-Eval: it counts if one token identifies each level.
     """
     if scale.has_distinct_first_tokens and text.strip() == text[answer.start : answer.end].strip():
         return True

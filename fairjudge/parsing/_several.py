@@ -18,8 +18,8 @@ from fairjudge.scales import Position, Scale
 Verdict: TypeAlias = float | Position
 _MAX_KEYS = 50
 """Maximum number of keys of one name that are tried; each may cost time linear in the reply."""
-_ALL_TOGETHER = ("overall", "total", "average", "in total", "final score", "final verdict")
-"""Beginnings of lines on all criteria together: they end the section of the criterion before."""
+_OVERALL_HEADINGS = ("overall", "total", "average", "in total", "final score", "final verdict")
+"""Beginnings of lines on all criteria together, which end the section of a criterion."""
 
 
 def read_verdicts(
@@ -42,18 +42,18 @@ def read_verdicts(
             for title, section, is_last in _sections(thought, tuple(scales))
             if title == _plain(name)
         ]
-        verdicts[name] = _settled(readings, name, text)
+        verdicts[name] = _single_verdict(readings, name, text)
     return verdicts
 
 
-def _settled(readings: list[Verdict | Unscored], name: str, text: str) -> Verdict | Unscored:
-    """Return the single verdict among `readings`, or why there is none or more than one."""
-    scored = [reading for reading in readings if not isinstance(reading, Unscored)]
-    if len(set(scored)) > 1:
-        detail = f"more than one verdict on {name!r}: {', '.join(map(str, scored))}"
+def _single_verdict(readings: list[Verdict | Unscored], name: str, text: str) -> Verdict | Unscored:
+    """Return the single verdict among `readings`, or the reason why there is not exactly one."""
+    values = [reading for reading in readings if not isinstance(reading, Unscored)]
+    if len(set(values)) > 1:
+        detail = f"more than one verdict on {name!r}: {', '.join(map(str, values))}"
         return Unscored(reason="unparseable", detail=detail[:200], raw=text)
-    if scored:
-        return scored[-1]
+    if values:
+        return values[-1]
     if readings and isinstance(last := readings[-1], Unscored):
         return Unscored(reason=last.reason, detail=f"{name}: {last.detail}", raw=text)
     if looks_like_refusal(text.strip()):
@@ -104,11 +104,17 @@ def _heading(names: tuple[str, ...]) -> re.Pattern[str]:
 
 def _sections(text: str, names: tuple[str, ...]) -> Iterator[tuple[str, str, bool]]:
     """Yield (name, lines from its heading on, whether the reply ends with them)."""
-    heads = list(_heading((*names, *_ALL_TOGETHER)).finditer(text))
-    ends = [head.start() for head in heads[1:]]
-    for head, end in zip(heads, [*ends, len(text)], strict=False):
-        section = _AFTER_NAME.sub(": ", text[head.end("name") : end].strip().rstrip("|"), count=1)
-        yield _plain(head["name"]), head["name"] + section.partition("</")[0], end == len(text)
+    headings = list(_heading((*names, *_OVERALL_HEADINGS)).finditer(text))
+    ends = [heading.start() for heading in headings[1:]]
+    for heading, end in zip(headings, [*ends, len(text)], strict=False):
+        section = _AFTER_NAME.sub(
+            ": ", text[heading.end("name") : end].strip().rstrip("|"), count=1
+        )
+        yield (
+            _plain(heading["name"]),
+            heading["name"] + section.partition("</")[0],
+            end == len(text),
+        )
 
 
 _AFTER_NAME = re.compile(r"\A\s?(?:\([^()\n]{1,20}\)\s?:?|[>|])\s?")

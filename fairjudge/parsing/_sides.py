@@ -19,7 +19,7 @@ _RANKED = re.compile(
 _FIRST = re.compile(rf"^\W{{0,6}}1[.)]\s{{1,3}}({_NAME})\s{{1,3}}-\s", re.IGNORECASE | re.MULTILINE)
 
 
-def _scored(side: str) -> str:
+def _score_pattern(side: str) -> str:
     return (
         rf"(?:{words.NOUN}\s{{0,3}})?(?P<{side}>[12AB])(?:\stotal)?\W{{1,6}}(?P<{side}n>\d{{1,3}}(?:\.\d)?)"
         rf"(?:\s?/\s?(?P<{side}d>\d{{1,3}}))?(?:\s?stars)?(?![.)]?[ ]?[^\W\d])"
@@ -27,7 +27,7 @@ def _scored(side: str) -> str:
 
 
 _BOTH = re.compile(
-    rf"(?:\A|(?P<total>\b(?:total|overall|final)(?:\sscores?)?\W{{1,6}}))\W*{_scored('a')}\W{{1,6}}{_scored('b')}\W*\Z",
+    rf"(?:\A|(?P<total>\b(?:total|overall|final)(?:\sscores?)?\W{{1,6}}))\W*{_score_pattern('a')}\W{{1,6}}{_score_pattern('b')}\W*\Z",
     re.IGNORECASE,
 )
 _CELL = r"[ ]{0,9}\|[ ]{0,9}"
@@ -36,33 +36,35 @@ _COLUMNS = re.compile(
     rf"(?:{words.NOUN}\s)?[2B][ ]{{0,9}}(?:\||$)",
     re.IGNORECASE | re.MULTILINE,
 )
-_MORE = r"(\d{1,3}(?:\.\d{1,2})?)[^|\n]{0,6}"
+_VALUE = r"(\d{1,3}(?:\.\d{1,2})?)[^|\n]{0,6}"
 _ROW = re.compile(
-    rf"^[ |]{{0,9}}(?:overall|total)[^|\n]{{0,20}}\|[ ]{{0,9}}{_MORE}\|[ ]{{0,9}}{_MORE}(?:\||$)",
+    rf"^[ |]{{0,9}}(?:overall|total)[^|\n]{{0,20}}\|[ ]{{0,9}}{_VALUE}\|[ ]{{0,9}}{_VALUE}(?:\||$)",
     re.IGNORECASE | re.MULTILINE,
 )
 
 
-def ranked(text: str) -> Answer | None:
+def leading_side(text: str) -> Answer | None:
     """Return the side that leads a ranking, or has the higher of two scores.
 
-    The scores are those that make up the reply, or follow "total" or the like at its end, or are in
-    the last row of a table. Equal scores have the problem "several".
+    The scores are the whole reply, or follow "total" or the like at its end, or are in the last row
+    of a table. Equal scores have the problem "several".
     """
     scores = _BOTH.search(text)
     if scores and scores["a"].lower() != scores["b"].lower() and scores["ad"] == scores["bd"]:
-        return _more(scores, float(scores["an"]), float(scores["bn"]), swapped=scores["a"] in "2Bb")
+        return _higher_side(
+            scores, float(scores["an"]), float(scores["bn"]), swapped=scores["a"] in "2Bb"
+        )
     row = _ROW.search(text) if _COLUMNS.search(text) else None
     if row and not text[row.end() :].strip(" |\n"):
-        return _more(row, float(row[1]), float(row[2]))
+        return _higher_side(row, float(row[1]), float(row[2]))
     match = _RANKED.search(text) or (_FIRST.search(text) if _RANKING.search(text) else None)
     if match is None:
         return None
-    name = next(name for name in match.groups() if name)
-    return _answer(match, "first" if re.search(r"(?:1|a|one)\)?$", name.lower()) else "second")
+    side_name = next(side_name for side_name in match.groups() if side_name)
+    return _answer(match, "first" if re.search(r"(?:1|a|one)\)?$", side_name.lower()) else "second")
 
 
-def _more(
+def _higher_side(
     match: re.Match[str], first_score: float, second_score: float, *, swapped: bool = False
 ) -> Answer:
     won: Position = "first" if (first_score > second_score) != swapped else "second"

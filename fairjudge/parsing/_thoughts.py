@@ -1,4 +1,4 @@
-"""Remove a model's reasoning, by the marks of each family of models, and turns it makes up."""
+"""Remove a model's reasoning, by the marks of each family of models, and invented user turns."""
 
 from __future__ import annotations
 
@@ -55,6 +55,6 @@ _LATER_TURN = re.compile(
 
 
 def first_turn(text: str) -> str:
-    """Return `text` up to a user's turn that the model made up because it did not stop."""
-    later = _LATER_TURN.search(text)
-    return text[: later.start()] if later else text
+    """Return `text` up to a user's turn that the model invented because it did not stop."""
+    next_turn = _LATER_TURN.search(text)
+    return text[: next_turn.start()] if next_turn else text

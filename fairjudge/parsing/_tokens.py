@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from fairjudge.parsing._answers import Answer, answer_at, begins_number
-from fairjudge.parsing._clean import lowered
+from fairjudge.parsing._clean import lowercase
 from fairjudge.parsing._words import begins_phrase, kind_of
 from fairjudge.scales import Scale
 
@@ -40,28 +40,28 @@ class Words:
 
 def words_of(text: str, scale: Scale) -> Words:
     """Split `text` into words; kind ``A`` is an answer on `scale`, ``n`` the end of a line."""
-    small = lowered(text)
+    lower_text = lowercase(text)
     kinds: list[str] = []
-    places: list[tuple[int, int]] = []
+    spans: list[tuple[int, int]] = []
     answers: dict[int, Answer] = {}
-    at = 0
+    end = 0
     is_number = scale.kind == "number"
-    while piece := _PIECE.match(small, at):
-        which = piece.lastgroup or ""
-        start, at = piece.span(which)
-        if is_number and which == "word" and (plain := _plain_kind(small[start:at])):
-            kinds.append(plain)
-            places.append((start, at))
+    while piece := _PIECE.match(lower_text, end):
+        group = piece.lastgroup or ""
+        start, end = piece.span(group)
+        if is_number and group == "word" and (word_kind := _plain_kind(lower_text[start:end])):
+            kinds.append(word_kind)
+            spans.append((start, end))
             continue
-        kind, at, answer = _kind(text, small, piece, scale)
+        kind, end, answer = _kind(text, lower_text, piece, scale)
         if kind == "★" and kinds[-1:] == ["A"] and is_number:
             continue  # "3/5 ⭐⭐⭐"
         if kind and answer:
             kind, answers[len(kinds)] = "A", answer
         if kind:
             kinds.append(kind)
-            places.append((start, at))
-    starts, ends = zip(*places, strict=True) if places else ((), ())
+            spans.append((start, end))
+    starts, ends = zip(*spans, strict=True) if spans else ((), ())
     return Words("".join(kinds), starts, ends, answers)
 
 
@@ -74,33 +74,33 @@ def _plain_kind(word: str) -> str:
 
 
 def _kind(
-    text: str, small: str, piece: re.Match[str], scale: Scale
+    text: str, lower_text: str, piece: re.Match[str], scale: Scale
 ) -> tuple[str, int, Answer | None]:
     """Return the kind of a word or sign, its end, and the answer that begins with it, if any."""
-    which = piece.lastgroup or ""
-    start, at = piece.span(which)
-    if which in {"script", "word"}:
-        kind, end = kind_of(small, start, at)
-        is_phrase = end > at and which == "word"
+    group = piece.lastgroup or ""
+    start, at = piece.span(group)
+    if group in {"script", "word"}:
+        kind, end = kind_of(lower_text, start, at)
+        is_phrase = end > at and group == "word"
         answer = None if is_phrase else _answer(text, start, scale)
         return kind, answer.end if answer else end, answer
-    if which == "glyph":
+    if group == "glyph":
         answer = _answer(text, start, scale)
         return ("★", answer.end, answer) if answer else ("", at, None)
-    if which == "dots":
+    if group == "dots":
         return ":" if at - start > 3 else ".", at, None
-    if which == "sign":
-        return _sign(small, start), at, None
-    return {"n": "n", "arrow": ":", "unlike": "N", "dash": "-"}[which], at, None
+    if group == "sign":
+        return _sign(lower_text, start), at, None
+    return {"n": "n", "arrow": ":", "unlike": "N", "dash": "-"}[group], at, None
 
 
-def _sign(small: str, start: int) -> str:
+def _sign(lower_text: str, start: int) -> str:
     """Return the kind of a sign; "" for a full stop within a word or after "e.g"."""
-    sign, follows = small[start], small[start + 1 : start + 2]
-    if small[start - 3 : start] in {"e.g", "i.e"}:
+    sign, next_character = lower_text[start], lower_text[start + 1 : start + 2]
+    if lower_text[start - 3 : start] in {"e.g", "i.e"}:
         return ""
-    if sign in ".!" and follows.isalnum() and follows.isascii():
-        return "N" if sign == "!" and not small[start - 1 : start].isalnum() else ""
+    if sign in ".!" and next_character.isalnum() and next_character.isascii():
+        return "N" if sign == "!" and not lower_text[start - 1 : start].isalnum() else ""
     return "x" if "\u202a" <= sign <= "\u202e" else _SIGNS.get(sign, "")  # bidirectional control
 
 
@@ -114,4 +114,4 @@ def _answer(text: str, start: int, scale: Scale) -> Answer | None:
 _CONTINUES = re.compile(
     r"(?![\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af])(?:[-/:.,]\d|-\w|'\w|\+|%|\w)"
 )
-"""Continues a word or number, which is no answer then: "5-year", "2-1", "3.1", "B+"."""
+"""Continues a word or number, which then is not an answer: "5-year", "2-1", "3.1", "B+"."""

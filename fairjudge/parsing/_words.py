@@ -17,7 +17,7 @@ NOUN, FIRST, SECOND, TIE, REVISED = (
     f"(?:{'|'.join(_ANSWERS[name])})" for name in ("noun", "first", "second", "tie", "revised")
 )
 LAST = re.compile(r"\b(?:final|revised|corrected|updated|adjusted|definitive)\b")
-"""In a label: its answer replaces those under earlier labels."""
+"""Words of a label whose answer replaces answers under earlier labels."""
 
 _SCRIPT = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
 
@@ -36,9 +36,9 @@ def _tables() -> tuple[dict[str, str], dict[str, str], _Phrases]:
             if phrase.endswith("~"):
                 stems.setdefault(phrase[:-1], kind)
             elif " " in phrase and not _SCRIPT.search(phrase):
-                first, second, *following = phrase.split()
+                first, second, *next_words = phrase.split()
                 by_second = phrases.setdefault(first, {}).setdefault(second, {})
-                by_second.setdefault(tuple(following), kind)
+                by_second.setdefault(tuple(next_words), kind)
             else:
                 single.setdefault(phrase, kind)
     return single, stems, phrases
@@ -50,9 +50,9 @@ _LONGEST, _SHORTEST = max(map(len, _STEMS)), 3
 
 
 def kind_of(text: str, start: int, end: int) -> tuple[str, int]:
-    """Return the kind of the lower-case word from `start` to `end`, and where it ends.
+    """Return the kind of the lower-case word or phrase at `start`, and its end.
 
-    A phrase ends after `end`; in scripts without spaces a word is the longest one in the table.
+    `end` is the end of its first word; in scripts without spaces the longest word in the table.
     """
     if text[start] >= "\u3040" and _SCRIPT.match(text, start):
         ends = range(start + 6, start, -1)
@@ -62,8 +62,8 @@ def kind_of(text: str, start: int, end: int) -> tuple[str, int]:
     word = _without_possessive(text[start:end])
     if (phrases := _PHRASES.get(word)) and (second := _WORD.match(text, end)):
         best, end_of_best = "", 0
-        for following, kind in phrases.get(second[1], {}).items():
-            if (end_of_phrase := _end_of(following, text, second.end())) > end_of_best:
+        for next_words, kind in phrases.get(second[1], {}).items():
+            if (end_of_phrase := _end_of(next_words, text, second.end())) > end_of_best:
                 best, end_of_best = kind, end_of_phrase
         if end_of_best:
             return best, end_of_best
@@ -79,14 +79,14 @@ def _without_possessive(word: str) -> str:
     return word.removesuffix("'s") if len(word) > 4 else word
 
 
-def _end_of(following: tuple[str, ...], text: str, place: int) -> int:
-    """Return the end of a phrase whose words `following` begin at `place`; 0 if they do not."""
-    for part in following:
-        match = _WORD.match(text, place)
+def _end_of(next_words: tuple[str, ...], text: str, position: int) -> int:
+    """Return the end of a phrase whose words `next_words` begin at `position`; 0 if they do not."""
+    for part in next_words:
+        match = _WORD.match(text, position)
         if match is None or match[1] != part:
             return 0
-        place = match.end()
-    return place
+        position = match.end()
+    return position
 
 
 @lru_cache(maxsize=10_000)

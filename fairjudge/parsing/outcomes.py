@@ -1,4 +1,4 @@
-"""Outcomes of calls: errors of backends as `Unscored`, and replies that broke off.
+"""Outcomes of calls: errors of backends as `Unscored`, and truncated replies.
 
 No other module catches errors of backends broadly.
 """
@@ -28,7 +28,7 @@ T = TypeVar("T")
 
 _FENCE = re.compile(r"```[a-zA-Z]{0,20}\s*")
 _SENTENCE_END = re.compile(r"[.!?]\s")
-_GOES_ON = frozenset(",;:\u060c\u061b\u3001\uff0c\uff1a\uff1b")
+_CONTINUATION_MARKS = frozenset(",;:\u060c\u061b\u3001\uff0c\uff1a\uff1b")
 _VERDICT_CHARACTERS = 40
 _VERDICT_WORDS = 3
 
@@ -64,7 +64,7 @@ async def or_unscored(call: Awaitable[T]) -> T | Unscored:
 async def complete_or_unscored(
     backend: Backend, request: CompletionRequest
 ) -> Completion | Unscored:
-    """Return the backend's reply to `request`; ``Unscored`` if it failed, refused or broke off."""
+    """Return the reply to `request`; ``Unscored`` if it failed, refused or was interrupted."""
     reply = await or_unscored(backend.complete(request))
     if isinstance(reply, Unscored):
         return reply
@@ -77,7 +77,7 @@ async def complete_or_unscored(
 
 
 def is_broken_off(completion: Completion) -> bool:
-    """Say whether a server broke a reply off, by its finish reason, else by the text.
+    """Return whether a server interrupted a reply, by its finish reason, else by the text.
 
     The text is examined only if the finish reason is unknown to FairJudge or missing.
     """
@@ -87,7 +87,7 @@ def is_broken_off(completion: Completion) -> bool:
 
 
 def is_whole(text: str) -> bool:
-    """Say whether `text` looks like a complete reply.
+    """Return whether `text` looks like a complete reply.
 
     JSON is complete if it closes. Prose is complete if it ends with punctuation of any script, or
     with a short line that states a verdict.
@@ -99,14 +99,14 @@ def is_whole(text: str) -> bool:
     bare = _FENCE.sub("", answer).strip()
     if bare[:1] in {"{", "["}:
         return _closes(bare)
-    opening = bare.find("{")
-    if opening >= 0 and '"' in bare[opening:] and not _closes(bare[opening:]):
+    brace = bare.find("{")
+    if brace >= 0 and '"' in bare[brace:] and not _closes(bare[brace:]):
         return False
-    return _ends(bare)
+    return _ends_complete(bare)
 
 
 def _closes(text: str) -> bool:
-    """Say whether the JSON that begins `text` closes; malformed JSON, if it ends in a bracket."""
+    """Return whether the JSON at the start of `text` is closed; if malformed, by its last sign."""
     try:
         json.JSONDecoder().raw_decode(text)
     except (ValueError, RecursionError):
@@ -114,27 +114,27 @@ def _closes(text: str) -> bool:
     return True
 
 
-def _ends(text: str) -> bool:
+def _ends_complete(text: str) -> bool:
     last = text[-1:]
-    if not last or last in _GOES_ON:
+    if not last or last in _CONTINUATION_MARKS:
         return False
     closes = unicodedata.category(last) in {"Po", "Pe", "Pf"} or last == '"'
-    return closes or _states(text.rpartition("\n")[2])
+    return closes or _is_short_statement(text.rpartition("\n")[2])
 
 
-def _states(line: str) -> bool:
-    """Say whether a last line needs no full stop: "Score: 4", "Summary 2", "yes"."""
+def _is_short_statement(line: str) -> bool:
+    """Return whether a last line is complete without a full stop: "Score: 4", "yes"."""
     if len(line) > _VERDICT_CHARACTERS or _SENTENCE_END.search(line):
         return False
     return ":" in line or line[-1].isdigit() or len(line.split()) <= _VERDICT_WORDS
 
 
 def is_cut_off(completion: Completion) -> bool:
-    """Say whether the limit on its tokens cut a reply off."""
+    """Return whether the token limit ended a reply."""
     return completion.finish_reason == "length"
 
 
-def with_cut_off(why: Unscored) -> Unscored:
-    """Add to an ``Unscored`` that the reply was cut off by the limit on its tokens."""
-    detail = f"{why.detail}; it was cut off by the limit on its tokens (max_output_tokens)"
-    return replace(why, detail=detail)
+def with_cut_off(unscored: Unscored) -> Unscored:
+    """Return `unscored` with a note that the token limit ended the reply."""
+    detail = f"{unscored.detail}; it was cut off by the limit on its tokens (max_output_tokens)"
+    return replace(unscored, detail=detail)

@@ -31,7 +31,7 @@ _QUOTED = re.compile(r'"[^"\n]{0,1000}"|\u201c[^\u201d\n]{0,1000}\u201d|«[^»\n
 
 
 def looks_like_refusal(text: str) -> bool:
-    """Say whether `text` opens with a refusal, outside quotations.
+    """Return whether `text` opens with a refusal, outside quotations.
 
     A heuristic: a reply that declines first and answers afterwards matches too. Use it on texts
     without a verdict. Linear in the length of `text`.
