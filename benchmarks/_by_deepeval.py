@@ -1,6 +1,6 @@
 """The work of `_mock_run.py` through DeepEval: python _by_deepeval.py N [--keep]; prints JSON.
 
-With --keep DeepEval writes what it has after every case, as its command line does.
+With --keep DeepEval writes its results after every case, as its command line does.
 
 Runs in an environment of its own (see overhead.py), so it imports nothing of FairJudge.
 """
@@ -31,7 +31,7 @@ class Mock(DeepEvalBaseLLM):
     """A model in this process."""
 
     def load_model(self) -> "Mock":
-        """Nothing to load."""
+        """Load nothing."""
         return self
 
     def generate(self, prompt: str, schema: Any = None) -> Any:  # noqa: ARG002

@@ -22,7 +22,7 @@ REPLY = "The summary follows the article closely and adds nothing of its own.\nV
 
 
 def reply() -> ModelOutput:
-    """Return the mock's reply; with its usage, or inspect_ai would load a tokenizer to count."""
+    """Return the mock's reply with its usage; else inspect_ai would load a tokenizer to count."""
     output = ModelOutput.from_content("mockllm/model", REPLY)
     output.usage = ModelUsage(input_tokens=2500, output_tokens=20, total_tokens=2520)
     return output

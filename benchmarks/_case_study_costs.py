@@ -1,4 +1,4 @@
-"""The case study on money and labels: what the judge costs, and what it saves."""
+"""The sections of the case study on costs: the price of the judge, and the labels it saves."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ MODEL = ModelRef(provider="openai", model="gpt-3.5-turbo")
 
 
 def costs(study: Study) -> Iterator[str]:
-    """Say what the judge costs."""
+    """Return the section on the judge's price."""
     price = load_prices().price(MODEL)
     heads = ("tokens in", "tokens out", "USD per 1,000 summaries")
     yield "## What it costs\n"
@@ -65,7 +65,7 @@ def _cheapest(study: Study) -> str:
 
 
 def labels(study: Study) -> Iterator[str]:
-    """Say how many labels tell the systems apart."""
+    """Return the section on the number of labels needed to separate the systems."""
     best = best_protocol(study)
     yield "## How many labels tell the systems apart\n"
     for aspect in ASPECTS:
@@ -96,7 +96,7 @@ def labels(study: Study) -> Iterator[str]:
 
 
 def _saved(planning: Json) -> str:
-    """Say what the judge is worth in labels."""
+    """Return a sentence on how many labels the judge saves."""
     label_counts = [
         (pair["with_judge"], pair["without_judge"])
         for pair in planning["to_separate"]

@@ -1,4 +1,4 @@
-"""What the case study tells of."""
+"""The data that the case study reports."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Json = Mapping[str, Any]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Replies:
-    """One protocol's judgements, and what reading and paying for them took."""
+    """One protocol's judgements, with the numbers of unparsable replies and of tokens."""
 
     judgements: tuple[Judgement, ...]
     n_replies: int
@@ -29,7 +29,7 @@ class Replies:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Study:
-    """All that the document tells of."""
+    """All results that the document reports."""
 
     replies: Mapping[str, Replies]
     groups: Mapping[tuple[str, str], Json]

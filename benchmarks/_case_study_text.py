@@ -1,4 +1,4 @@
-"""The text of the case study: every figure, and every word that depends on one, from the data."""
+"""The text of the case study: all numbers, and all words that depend on them, from the data."""
 
 from __future__ import annotations
 
@@ -147,7 +147,7 @@ def _differences(study: Study, best: str) -> str:
 
 
 def _calibrate_first(study: Study, best: str) -> str:
-    """Say how near the labels the recommended protocol is, before and after calibration."""
+    """Compare the recommended protocol with the labels, before and after calibration."""
 
     def rank(stage: str, aspect: str) -> tuple[float, int]:
         errors = {
@@ -210,7 +210,7 @@ def _agreement_table(study: Study, aspect: str) -> TextTable:
 
 
 def _published(figure: Json) -> str:
-    """Return a figure with three decimals, to be held against published ones."""
+    """Return a number with three decimals, to compare it with published ones."""
     if figure["value"] is None:
         return "-"
     return f"{figure['value']:.3f} [{figure['low']:.2f}, {figure['high']:.2f}]"

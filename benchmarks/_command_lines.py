@@ -1,4 +1,4 @@
-"""The command lines of `compare_commands`: a name and a line each, in the order of their runs."""
+"""The command lines of `compare_commands`, each with a name, in the order in which they run."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ FAIR = "clusters.jsonl --summaries summaries.jsonl --attribute leaning"
 
 
 def _lines() -> Iterator[tuple[str, str]]:
-    """Yield a name and a command; ``{name}`` in it is the name."""
+    """Yield names and commands; ``{name}`` in a command stands for its name."""
     yield from _reading()
     yield from _judging()
     yield from _judging_by_options()

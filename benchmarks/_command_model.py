@@ -1,4 +1,4 @@
-"""The stub model of `compare_commands`: it answers any of the library's prompts, always alike."""
+"""The stub model of `compare_commands`: it answers any prompt of the library, deterministically."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from stub_server import Call, Reply, StubServer
 
 @dataclass(frozen=True)
 class Models:
-    """The stub's address, and how commands name its models."""
+    """The stub's URL, and the command-line options that select its models."""
 
     url: str
 
     def fill(self, line: str, name: str) -> str:
-        """Return a line of the table as it is given."""
+        """Return a line of the table with its placeholders filled in."""
         chat = f"--base-url {self.url}/v1"
         return line.format(
             name=name,
@@ -46,7 +46,7 @@ def open_models() -> Iterator[Models]:
 
 
 def answer(call: Call) -> Any:
-    """Return a verdict of the schema's, or what the prompt's own form asks for."""
+    """Return a verdict in the schema, or else in the form that the prompt requires."""
     if "questions" in call.body:
         return {}
     text = text_of(call)

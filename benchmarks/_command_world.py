@@ -1,6 +1,6 @@
-"""Small made-up data on which every command has something to say, and a model that answers all.
+"""Small made-up data on which every command has results.
 
-All values are drawn by hashes of names: the same files every time, on every machine.
+All values are derived from hashes of names, so the files are the same in every run.
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ def number_from(text: str, n: int) -> int:
 
 
 def quality(eid: str, system: str) -> int:
-    """Return how good a summary is, 1 to 5: each system has its own mean."""
+    """Return the quality of a summary, 1 to 5; the mean depends on the system."""
     return min(5, max(1, 2 + SYSTEMS.index(system) + number_from(f"{eid} {system}", 3) - 1))
 
 
 def noisy(value: int, text: str) -> int:
-    """Return `value` as somebody sees it who errs in two of five cases."""
+    """Return the rating of somebody who errs in two of five cases; `value` is the true one."""
     return min(5, max(1, value + (0, 0, 0, -1, 1)[number_from(text, 5)]))
 
 
@@ -55,7 +55,7 @@ def write_world() -> None:
 
 
 def cluster(eid: str) -> dict[str, Any]:
-    """Return four articles, half of them by either side."""
+    """Return four articles, two from each side."""
     articles = []
     for n, topic in enumerate(TOPICS):
         pronoun = ("she", "he")[number_from(f"who {eid} {n}", 2)]
@@ -77,7 +77,7 @@ def cluster(eid: str) -> dict[str, Any]:
 
 
 def reference(eid: str) -> dict[str, Any]:
-    """Return the cluster with two questions, each answered in two ways."""
+    """Return the cluster with two questions, each with two answer groups."""
     questions = []
     for question in QUESTIONS:
         groups = [
@@ -99,7 +99,7 @@ def summary(eid: str, system: str) -> dict[str, str]:
 
 
 def write_labels(events: list[str]) -> None:
-    """Write ratings by three people, yes and no, preferences, and a table of them."""
+    """Write ratings, binary labels and preferences by three annotators, and a table of them."""
     ratings, yes, pairs = [], [], []
     for eid in events:
         for system in SYSTEMS:
@@ -128,7 +128,7 @@ def write_labels(events: list[str]) -> None:
 
 
 def judgement(eid: str, judge: str, protocol: str, value: Any, **more: Any) -> dict[str, Any]:
-    """Return one row as ``fairjudge judge`` writes it."""
+    """Return one row in the format of ``fairjudge judge``."""
     own = {"eid": eid, "aspect": "faithfulness", "protocol": protocol, "judge": judge}
     verdict = {"raw": f"Reasons of {judge}. Verdict: {value}", "value": value}
     signed = f"judge:{judge}|scale:x@1|temperature:0.0|version:0.1.0"
@@ -136,7 +136,7 @@ def judgement(eid: str, judge: str, protocol: str, value: Any, **more: Any) -> d
 
 
 def write_judgements(events: list[str]) -> None:
-    """Write three judges by every protocol, of repeats, of prompts, and some without a score."""
+    """Write three judges' rows for every protocol: repeats, prompts, and rows without a score."""
     for judge in ("openai:good", "openai:poor", "local"):
         name = judge.rpartition(":")[2]
         rated, yes, pairs, again = [], [], [], []
@@ -192,7 +192,7 @@ def _pairs(eid: str, judge: str) -> list[dict[str, Any]]:
 
 
 def write_replies(events: list[str]) -> None:
-    """Write replies of other judges, as lines and as a table."""
+    """Write replies of other judges, as JSONL and as a table."""
     rated = [
         {"eid": eid, "system": system, "aspect": "faithfulness", "judge": "other",
          "response": f"Reasons.\nVerdict: {noisy(quality(eid, system), eid)}"}
@@ -249,7 +249,7 @@ measures = ["proportional"]
 
 
 def write_files() -> None:
-    """Write a criterion of one's own, prices, word lists, names and a batch's results."""
+    """Write a custom criterion, prices, word lists, names and a batch's results."""
     Path("own.md").write_text(PROMPT)
     Path("own.scale.toml").write_text(SCALE)
     Path("own.toml").write_text(

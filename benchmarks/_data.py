@@ -1,4 +1,4 @@
-"""The data sets beside the project, and how their rows are read."""
+"""The folders of the shared data sets, and a reader of their rows."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ RECORDED_JUDGES = DATA / "recorded_judges"
 
 
 def read_rows(path: Path) -> list[dict[str, Any]]:
-    """Return the records of a JSONL file, compressed by gzip or not."""
+    """Return the records of a JSONL file, which may be gzip-compressed."""
     data = path.read_bytes()
     text = (gzip.decompress(data) if path.suffix == ".gz" else data).decode("utf-8")
     return [json.loads(line) for line in text.split("\n") if line.strip()]

@@ -1,4 +1,4 @@
-"""How often intervals hold the truth, how well answers separate classes, and figures as text."""
+"""Coverage of intervals, measures of binary classification, and results as text."""
 
 from __future__ import annotations
 
@@ -15,20 +15,20 @@ from fairjudge.stats.intervals import wilson
 
 
 def ends(estimate: object) -> tuple[float, float] | None:
-    """Return the ends of an interval, None where there is none."""
+    """Return the bounds of an interval, or None if there is no interval."""
     if isinstance(estimate, Estimate) and estimate.low is not None and estimate.high is not None:
         return estimate.low, estimate.high
     return None
 
 
 def holds(estimate: object, truth: float) -> bool:
-    """Return whether the interval holds the truth; no interval does not."""
+    """Return whether there is an interval that covers the truth."""
     bounds = ends(estimate)
     return bounds is not None and bool(bounds[0] <= truth <= bounds[1])
 
 
 def collect_hits(data_sets: Iterable[Mapping[str, Sequence[bool]]]) -> dict[str, list[bool]]:
-    """Return the hits of all data sets by figure."""
+    """Return the hits of all data sets, by measure."""
     hits: dict[str, list[bool]] = defaultdict(list)
     for data_set in data_sets:
         for figure, figure_hits in data_set.items():
@@ -37,12 +37,12 @@ def collect_hits(data_sets: Iterable[Mapping[str, Sequence[bool]]]) -> dict[str,
 
 
 def percent(hits: Sequence[bool]) -> float:
-    """Return the share of hits in percent, one decimal."""
+    """Return the share of hits in percent, rounded to one decimal."""
     return round(100 * float(np.mean(hits)), 1)
 
 
 def percent_interval(n: int, n_all: int) -> tuple[float, float, float]:
-    """Return a share in percent with the ends of its Wilson interval, 95 %."""
+    """Return a share in percent with the bounds of its 95 % Wilson interval."""
     share = wilson(n, n_all)
     assert isinstance(share, Estimate)
     low, high = ends(share) or (share.value, share.value)
@@ -56,7 +56,7 @@ def share_text(n: int, n_all: int) -> str:
 
 
 def interval_text(figure: Mapping[str, Any], *, digits: int = 3) -> str:
-    """Return ``0.123 [0.101, 0.145]``, without brackets where there is no interval."""
+    """Return ``0.123 [0.101, 0.145]``, without brackets if there is no interval."""
     text = f"{figure['value']:.{digits}f}"
     if figure.get("low") is None:
         return text
@@ -64,7 +64,7 @@ def interval_text(figure: Mapping[str, Any], *, digits: int = 3) -> str:
 
 
 def roc_area(scores: NDArray[Any], positive: NDArray[np.bool_]) -> float:
-    """Return the chance that a positive stands above a negative, ties half; NaN of one class."""
+    """Return the ROC AUC (ties count 1/2); NaN if there is only one class."""
     n = int(positive.sum())
     n_pairs = n * (positive.size - n)
     ranks = rankdata(scores)[positive].sum()
@@ -72,5 +72,5 @@ def roc_area(scores: NDArray[Any], positive: NDArray[np.bool_]) -> float:
 
 
 def balanced_accuracy(positive: NDArray[np.bool_], answers: NDArray[np.bool_]) -> float:
-    """Return the mean of the shares of positives and of negatives that are answered right."""
+    """Return the balanced accuracy: the mean of the recalls of both classes."""
     return float((answers[positive].mean() + (~answers[~positive]).mean()) / 2)

@@ -1,7 +1,7 @@
-"""Simulated juries, rankings by several judges and baselines: whether their intervals hold.
+"""Simulated coverage of the intervals of juries, of rankings by several judges and of baselines.
 
-Judges' errors share a part, documents are alike within themselves; nominal 95 % intervals should
-cover 93 to 97 %. Truths of a jury's distance are those on documents that no data set has.
+Judges' errors and the items of a document are correlated; nominal 95 % intervals should cover 93
+to 97 %. The true distances of a jury are those on documents outside of all data sets.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ N_DOCUMENTS, N_ITEMS = 80, 3
 
 @dataclass(frozen=True)
 class Setting:
-    """Juries of four judges: own and shared spread of their errors, share of two's missing."""
+    """Juries of four judges: spreads of their own and common errors, share of missing scores."""
 
     name: str
     noise: tuple[float, ...] = (0.6, 0.8, 1.0, 1.2)
@@ -50,7 +50,7 @@ SETTINGS = (
 
 
 def draw(rng: np.random.Generator, setting: Setting, n_documents: int) -> JuryItems:
-    """Draw four judges on five levels whose errors share a part; two may lack scores."""
+    """Draw the ratings (five levels) of four judges with correlated errors; two may lack scores."""
     documents = np.repeat(np.arange(n_documents), N_ITEMS)
     n, k = documents.size, len(setting.noise)
     labels = 0.6 * rng.normal(size=n_documents)[documents] + 0.8 * rng.normal(size=n)
@@ -70,7 +70,7 @@ def draw(rng: np.random.Generator, setting: Setting, n_documents: int) -> JuryIt
 def assess_jury(
     items: JuryItems, rng: np.random.Generator, names: Sequence[str] = ()
 ) -> JuryMeasures:
-    """Return a jury's figures, with as many resamples as an analysis has."""
+    """Return a jury's measures, with the usual number of resamples."""
     names = names or [f"judge {place}" for place in range(items.scores.shape[1])]
     figures = measure_jury(
         items,
@@ -103,7 +103,7 @@ def _estimates(figures: JuryMeasures) -> dict[str, Estimate]:
 
 
 def jury_intervals(seed: int, setting: Setting) -> dict[str, list[float | None]]:
-    """Return value, low and high of every figure of a jury on one data set."""
+    """Return value, low and high of every measure of a jury on one data set."""
     rng = np.random.default_rng([seed, SETTINGS.index(setting)])
     figures = assess_jury(draw(rng, setting, setting.n_documents), rng)
     return {
@@ -115,10 +115,10 @@ def jury_intervals(seed: int, setting: Setting) -> dict[str, list[float | None]]
 def simulate_juries(
     n_datasets: int, setting: Setting, *, each: Each = one_by_one
 ) -> dict[str, Any]:
-    """Return the coverage of every figure of a jury.
+    """Return the coverage of every measure of a jury.
 
-    Folds are whole documents, so that the mean over data sets of squared errors held out is the
-    squared error on new documents of what is fitted on nine tenths: truths are made of it.
+    Folds are whole documents. Hence the held-out squared error, averaged over data sets, is the
+    squared error on new documents of a jury fitted on nine tenths; truths are computed from it.
     """
     intervals: dict[str, list[Sequence[float | None]]] = defaultdict(list)
     for estimates in each(setting.name, partial(jury_intervals, setting=setting), n_datasets):
@@ -152,9 +152,9 @@ def _correlation(errors: np.ndarray, i: int, j: int) -> float:
 
 
 def simulate_gains(n_datasets: int, *, each: Each = one_by_one) -> dict[str, Any]:
-    """Return the coverage of what a judge adds over a baseline and over the constant answer.
+    """Return the coverage of a judge's gains over a baseline and over the constant answer.
 
-    Balanced accuracies are over the answers that a data set has often enough: so are their truths.
+    Balanced accuracies, and their truths, are over the answers frequent enough in a data set.
     """
     judge, answers, length = _answers(np.random.default_rng(99), 200_000)
     recalls = np.array([np.mean(judge[answers == answer] == answer) for answer in range(1, 6)])
@@ -174,7 +174,7 @@ def simulate_gains(n_datasets: int, *, each: Each = one_by_one) -> dict[str, Any
 
 
 def gain_hits(seed: int, truth: dict[str, float], recalls: np.ndarray) -> dict[str, list[bool]]:
-    """Return which of one data set's intervals of gains hold the truth."""
+    """Return which intervals of gains on one data set cover the truth."""
     rng = np.random.default_rng([seed, 5])
     answers = _answers(rng, N_DOCUMENTS)
     counted = recalls[[np.sum(answers[1] == answer) >= MIN_ITEMS for answer in range(1, 6)]]
@@ -192,7 +192,7 @@ def _spearman(x: np.ndarray, y: np.ndarray) -> float:
 def _answers(
     rng: np.random.Generator, n_documents: int
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Draw a judge's answers, people's, and a baseline that is worse."""
+    """Draw a judge's answers, human answers, and a worse baseline."""
     documents = np.repeat(np.arange(n_documents), N_ITEMS)
     quality = 0.5 * rng.normal(size=n_documents)[documents] + 0.9 * rng.normal(size=documents.size)
     judge = np.clip(np.round(3 + quality + 0.7 * rng.normal(size=documents.size)), 1, 5)
@@ -209,7 +209,7 @@ def _gains(
     items = [(key[0], key[1]) for key in joined.keys]
     scores = {"length": dict(zip(items, length.tolist(), strict=True))}
     baseline = Estimate(value=0.5, n=answers.size, low=None, high=None, level=0.95, method="")
-    agreement: Any = {"length": {"pooled": {"spearman": baseline}}}  # which baseline is the best
+    agreement: Any = {"length": {"pooled": {"spearman": baseline}}}  # names the best baseline
     gain = baseline_gain(joined, agreement, scores, resampling=Resampling(n_resamples=500), rng=rng)
     assert isinstance(gain.constant, ConstantAnswer)
     estimates = {
@@ -226,7 +226,7 @@ def _gains(
 
 @cache
 def _pattern(n_documents: int) -> JoinedItems:
-    """Join items of any values, for others to take their places."""
+    """Return joined items with placeholder values, to be replaced."""
     rows, labels = [], []
     for place in range(n_documents * N_ITEMS):
         of: dict[str, Any] = {
@@ -241,7 +241,7 @@ def _pattern(n_documents: int) -> JoinedItems:
 
 
 def simulate_ranking(n_datasets: int, *, each: Each = one_by_one) -> dict[str, Any]:
-    """Return the coverage of strengths, discriminations and effects of position."""
+    """Return the coverage of strengths, discriminations and position effects."""
     name = "judge-aware ranking"
     return {
         "what": name,
@@ -251,7 +251,7 @@ def simulate_ranking(n_datasets: int, *, each: Each = one_by_one) -> dict[str, A
 
 
 def ranking_hits(seed: int) -> dict[str, list[bool]]:
-    """Return which of one data set's intervals of a ranking hold the truth."""
+    """Return which intervals of a ranking on one data set cover the truth."""
     strengths = np.array([-1.0, -0.4, 0.0, 0.5, 0.9])
     slopes = np.exp(np.array([-0.7, 0.0, 0.7]))
     places = np.array([0.3, 0.0, -0.3])
@@ -281,7 +281,10 @@ def ranking_hits(seed: int) -> dict[str, list[bool]]:
 def _pairs(
     rng: np.random.Generator, strengths: np.ndarray, slopes: np.ndarray, places: np.ndarray
 ) -> tuple[Comparisons, list[str]]:
-    """Draw every pair of systems in 60 documents by three judges, in both orders, a tie in five."""
+    """Draw three judges' preferences for all pairs of systems in 60 documents, both orders.
+
+    A fifth of them are ties.
+    """
     a, b = np.triu_indices(strengths.size, 1)
     documents, pair, judge, first = (
         grid.ravel()

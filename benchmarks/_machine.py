@@ -1,4 +1,4 @@
-"""What a benchmark ran on, how long its work took, and where its results are kept."""
+"""The machine of a benchmark, timing and memory, and output of results."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def describe_machine() -> str:
 
 
 def quickest(work: Callable[[], object], repeats: int = 3) -> float:
-    """Return the seconds of the quickest of `repeats` runs: what others do slows the rest."""
+    """Return the least seconds of `repeats` runs, as other processes slow some of them."""
     seconds = []
     for _ in range(repeats):
         start = time.perf_counter()
@@ -44,18 +44,18 @@ def quickest(work: Callable[[], object], repeats: int = 3) -> float:
 
 
 def peak_gib() -> float:
-    """Return the most memory that this process has had."""
+    """Return the peak memory of this process."""
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
 
 
 def write_results(path: Path | None, results: Mapping[str, object]) -> None:
-    """Keep results as JSON, unless no file is named."""
+    """Write results as JSON, if there is a path."""
     if path is not None:
         path.write_text(json.dumps(results, indent=1) + "\n", encoding="utf-8")
 
 
 def write_between(page: Path, name: str, text: str) -> None:
-    """Replace what stands between the marks ``name: begin`` and ``name: end`` of a page."""
+    """Replace the text between the marks ``name: begin`` and ``name: end`` of a page."""
     begin, end = f"<!-- {name}: begin -->\n", f"<!-- {name}: end -->\n"
     head, rest = page.read_text("utf-8").split(begin)
     _, tail = rest.split(end)

@@ -2,10 +2,10 @@
 
     python benchmarks/_mock_run.py N FOLDER [--run NAME] [--port N] [--concurrency N] ...
 
-Makes `N` items with prompts of about 10 KB in FOLDER, judges them through everything that a run
-goes through (reading, prompts, cache, retries, budget, graph, checkpoints, records, results file)
-and prints one line of JSON. Another ``--run`` in the same folder finds every reply in the cache.
-With ``--build`` it is a run of ``build`` over `N` clusters of two short articles.
+Writes `N` items with prompts of about 10 KB in FOLDER, judges them with all parts of a real run
+(input files, prompts, cache, retries, budget, graph, checkpoints, records, results file) and prints
+one line of JSON. Another ``--run`` in the same folder finds every reply in the cache.
+With ``--build`` it runs ``build`` on `N` clusters of two short articles instead.
 """
 
 from __future__ import annotations
@@ -73,7 +73,7 @@ def clusters(n_items: int) -> Iterator[dict[str, Any]]:
 
 
 def summaries(n_items: int) -> Iterator[dict[str, Any]]:
-    """Yield as many summaries as items."""
+    """Yield one summary per item."""
     stock = words(300, seed=2)
     for n in range(n_items):
         cluster, system = divmod(n, SYSTEMS)
@@ -81,7 +81,7 @@ def summaries(n_items: int) -> Iterator[dict[str, Any]]:
 
 
 def pairs(n_items: int) -> Iterator[dict[str, Any]]:
-    """Yield clusters of two articles, of which references are built."""
+    """Yield clusters of two articles to build references from."""
     for n in range(n_items):
         articles = [{"aid": f"{n}-{k}", "title": f"{n}, {k}", "content": STORY} for k in range(2)]
         yield {"eid": f"e{n}", "articles": articles}
@@ -95,7 +95,7 @@ def write(path: Path, rows: Iterator[dict[str, Any]]) -> Path:
 
 
 def judge(folder: Path, *, run: str, **model: Any) -> dict[str, Any]:
-    """Judge the items in `folder`, and return what that took."""
+    """Judge the items in `folder`, and return time, memory and counts."""
     options = {"target": "openai:mock", "base_url": "http://127.0.0.1:9/v1"} | model
     wall, cpu = time.perf_counter(), time.process_time()
     outcome = judge_files(
@@ -122,7 +122,7 @@ def judge(folder: Path, *, run: str, **model: Any) -> dict[str, Any]:
 
 
 def build(folder: Path, *, run: str, **model: Any) -> dict[str, Any]:
-    """Build a reference for each pair in `folder`, and return what that took."""
+    """Build a reference for each pair in `folder`, and return time, memory and counts."""
     from fairjudge.options.building import BuildOptions
     from fairjudge.run.building import build_file
 
@@ -146,7 +146,7 @@ def build(folder: Path, *, run: str, **model: Any) -> dict[str, Any]:
 
 
 class _Mock(ScriptedBackend):
-    """A model in this process; ends it by SIGKILL after `dies_after` calls."""
+    """A model in this process, which it kills by SIGKILL after a number of calls."""
 
     def __init__(self, answer: Callable[[str], str], *, dies_after: int | None) -> None:
         super().__init__()
@@ -155,7 +155,7 @@ class _Mock(ScriptedBackend):
         self.first_call_at: float | None = None
 
     async def complete(self, request: CompletionRequest) -> Completion:
-        """Answer by what the prompt asks."""
+        """Return an answer computed from the prompt."""
         if self.first_call_at is None:
             self.first_call_at = time.perf_counter()
         if self._left is not None:
@@ -171,12 +171,12 @@ def verdict_on(prompt: str) -> str:
 
 
 def part_of_reference(prompt: str) -> str:
-    """Return what the prompt of one of the steps of building asks for."""
+    """Return an answer to the prompt of a step of building."""
     return next(json.dumps(reply) for key, reply in BUILDING.items() if key in prompt)
 
 
 def prepare(n_items: int, folder: Path) -> None:
-    """Write the input files, unless they are there."""
+    """Write the input files, unless they exist."""
     folder.mkdir(parents=True, exist_ok=True)
     if not (folder / "summaries.jsonl").exists():
         write(folder / "clusters.jsonl", clusters(n_items))
@@ -185,7 +185,7 @@ def prepare(n_items: int, folder: Path) -> None:
 
 
 def main() -> None:
-    """Read the arguments and print the figures."""
+    """Read the arguments and print the measurements."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("n", type=int)
     parser.add_argument("folder", type=Path)

@@ -1,8 +1,8 @@
 """Simulated data sets on several processes.
 
-Each is drawn by its number, so that results do not depend on how many processes there are. Scripts
-that draw data sets take ``--processes N`` and ``--folder FOLDER``: what each data set gave is
-appended to a file there as it is ready, and is read from it when the script runs again.
+The seed of a data set is its number, so that results do not depend on the number of processes.
+Scripts that simulate have the options ``--processes N`` and ``--folder FOLDER``: the result of each
+data set is appended to a file there, and is read from it if the script runs again.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _PER_TASK = 10
 def simulation_parser(
     about: str | None, name: str, *, datasets: int = 2000
 ) -> argparse.ArgumentParser:
-    """Return a parser of how many data sets are drawn and where the results are kept."""
+    """Return a parser of the options for the number of data sets and the results file."""
     parser = argparse.ArgumentParser(description=about)
     parser.add_argument("--datasets", type=int, default=datasets)
     parser.add_argument("--json", type=Path, nargs="?", const=RESULTS / f"{name}.json")
@@ -39,7 +39,7 @@ def simulation_parser(
 
 
 def one_by_one(_: str, function: Callable[[int], Json], n_datasets: int) -> Iterator[Json]:
-    """Yield what each data set gives, in this process."""
+    """Yield the result of each data set, computed in this process."""
     return map(function, range(n_datasets))
 
 
@@ -51,7 +51,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 @contextmanager
 def each_of(options: argparse.Namespace) -> Iterator[Each]:
-    """Yield what runs data sets as the options say."""
+    """Yield a runner of data sets as specified by the options."""
     if options.processes == 1 and options.folder is None:
         yield one_by_one
         return
@@ -96,7 +96,7 @@ def _results(
 
 
 def _read_results(path: Path | None) -> dict[int, Json]:
-    """Return the results that a file has, without lines that were cut off."""
+    """Return the results in a file, without truncated lines."""
     if path is None or not path.exists():
         return {}
     results = {}

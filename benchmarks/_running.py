@@ -1,4 +1,4 @@
-"""What the speed benchmarks share: child processes, results as JSON, a table on the terminal."""
+"""Helpers of the speed benchmarks: child processes, results as JSON, a table on the terminal."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Json: TypeAlias = dict[str, Any]
 
 
 def mock_run(folder: Path, n_items: int, *options: object, dies: bool = False) -> Json:
-    """Run `_mock_run.py` in a process of its own and return what it printed."""
+    """Run `_mock_run.py` in its own process and return the JSON that it printed."""
     command = [sys.executable, HERE / "_mock_run.py", n_items, folder, *options]
     process = subprocess.run([str(word) for word in command], capture_output=True, check=False)
     if dies:
@@ -32,7 +32,7 @@ def mock_run(folder: Path, n_items: int, *options: object, dies: bool = False) -
 
 @contextmanager
 def stub(*options: object) -> Iterator[tuple[int, Json]]:
-    """Run `_stub.py`; yield its port, and a dictionary that has its counts after the block."""
+    """Run `_stub.py`; yield its port, and a dictionary that is filled with its counts at exit."""
     command = [sys.executable, str(HERE / "_stub.py"), *map(str, options)]
     process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
     counts: Json = {}
@@ -55,5 +55,5 @@ def finish(name: str, result: Json, *, title: str, rows: Sequence[tuple[str, str
 
 
 def each_ms(result: Json, clock: str = "wall_seconds") -> float:
-    """Return milliseconds an item."""
+    """Return the milliseconds per item."""
     return float(result[clock]) / float(result["n"]) * 1000.0

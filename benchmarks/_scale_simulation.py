@@ -18,12 +18,13 @@ _WARM_UP = 0.25
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Setting:
-    """What is simulated.
+    """Parameters of a simulation.
 
-    ``cpu_seconds`` is a machine's own work on one judgement, which one core does; ``store_seconds``
-    a statement's time at the store, which works on ``store_workers`` at once; 0 for the embedded
-    cache. A call takes ``call_seconds`` in the median, log-normal with ``call_sigma``, fails with
-    ``failing`` and is then repeated. ``calls_a_minute`` and ``tokens_a_minute`` are the provider's.
+    ``cpu_seconds`` is a machine's time for one judgement, on one core. ``store_seconds`` is the
+    time of a statement at the store (0 for the embedded cache), which processes ``store_workers``
+    in parallel. A call takes a log-normal time (median ``call_seconds``, ``call_sigma``) and fails
+    with probability ``failing``; it is then repeated. ``calls_a_minute`` and ``tokens_a_minute``
+    are the provider's limits.
     """
 
     name: str
@@ -41,26 +42,26 @@ class Setting:
 
     @property
     def seconds_between_calls(self) -> float:
-        """The least time between two calls that the provider's limits allow."""
+        """The minimum time between two calls under the provider's limits."""
         return 60 * max(1 / self.calls_a_minute, self.tokens_a_call / self.tokens_a_minute)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Outcome:
-    """Judgements a second once all is under way, and how busy each part was, in [0, 1]."""
+    """Judgements per second in the steady state, and the utilisation of each part in [0, 1]."""
 
     a_second: float
     busy: dict[str, float]
 
     @property
     def bottleneck(self) -> str:
-        """The part that is busy all the time: the places, where no other one is."""
+        """The part that is busy all the time; if there is none, the concurrency slots."""
         name = max(self.busy, key=lambda part: self.busy[part])
         return name if self.busy[name] > 0.9 else "concurrency"
 
 
 def bounds(setting: Setting) -> dict[str, float]:
-    """Return the most judgements a second that each part allows, by arithmetic alone."""
+    """Return the maximum judgements per second of each part, by arithmetic."""
     calls = 1 / (1 - setting.failing)
     mean_call = setting.call_seconds * math.exp(setting.call_sigma**2 / 2)
     statements = STATEMENTS_BEFORE + STATEMENTS_AFTER
@@ -79,8 +80,8 @@ def bounds(setting: Setting) -> dict[str, float]:
 def simulate(setting: Setting, *, n: int, seed: int = 0) -> Outcome:
     """Judge `n` items and return the rate.
 
-    Every part serves in the order of arrival: events are taken by time, so each part's next free
-    moment is all that has to be known of its queue.
+    Every part serves in order of arrival, and events are processed by time. So the next free moment
+    of a part describes its queue completely.
     """
     rng = np.random.default_rng(seed)
     latencies = _draw_latencies(rng, setting)
@@ -126,7 +127,7 @@ def simulate(setting: Setting, *, n: int, seed: int = 0) -> Outcome:
                 n_waiting -= 1
                 push(now, "work", machine)
     start = ended[int(len(ended) * _WARM_UP)]
-    # Until the first place has nothing left to do: the end of a run is slow, and short.
+    # Stop when the first slot has no items left: the end of a run is slow, but short.
     stop = ended[max(0, len(ended) - setting.machines * setting.concurrency)]
     n_between = len(ended) - setting.machines * setting.concurrency - int(len(ended) * _WARM_UP)
     servers = {"machines": setting.machines, "store": setting.store_workers, "provider": 1}
@@ -137,7 +138,7 @@ def simulate(setting: Setting, *, n: int, seed: int = 0) -> Outcome:
 
 
 def _draw_latencies(rng: np.random.Generator, setting: Setting) -> Iterator[tuple[bool, float]]:
-    """Yield, call by call, whether it fails and how long it takes."""
+    """Yield for each call whether it fails, and its latency."""
     while True:
         seconds = setting.call_seconds * rng.lognormal(0.0, setting.call_sigma, size=4096)
         failed = rng.random(4096) < setting.failing

@@ -1,9 +1,9 @@
-"""A model server on loopback that answers after a fixed time; a process of its own.
+"""A model server on loopback that answers after a fixed time, in its own process.
 
     python benchmarks/_stub.py [--latency 0.2] [--refuse-above N]
 
-Prints its port and serves until its standard input ends, then prints what it counted as JSON.
-Above `--refuse-above` calls at once it answers 429.
+Prints its port and serves until its standard input ends, then prints its counts as JSON.
+Above `--refuse-above` concurrent calls it answers 429.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ _REFUSAL = _answer("429 Too Many Requests", {"error": {"message": "slow down"}})
 
 @dataclass(slots=True)
 class Counts:
-    """What the server saw; times are seconds of a monotonic clock."""
+    """Counts of requests; times are seconds of a monotonic clock."""
 
     n_answered: int = 0
     n_refused: int = 0
@@ -50,7 +50,7 @@ class Counts:
 
 
 class Connection(asyncio.Protocol):
-    """One client; requests come one after another."""
+    """The connection of one client, which sends one request at a time."""
 
     def __init__(self, counts: Counts, *, latency_seconds: float, refuse_above: int) -> None:
         self._counts = counts
@@ -59,11 +59,11 @@ class Connection(asyncio.Protocol):
         self._read = bytearray()
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        """Keep the way back."""
+        """Store the transport."""
         self._transport = transport
 
     def data_received(self, data: bytes) -> None:
-        """Answer when a whole request is there."""
+        """Answer once a request is complete."""
         self._read += data
         end = self._read.find(b"\r\n\r\n")
         if end < 0:

@@ -1,4 +1,4 @@
-"""SummEval's consistency: what benchmarks read of it, and how scores agree with its experts."""
+"""SummEval's consistency: its data, and the agreement of scores with its experts."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ Scores = Mapping[Item, float]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Data:
-    """Clusters of one article, their summaries, and the mean of the experts' consistency."""
+    """Clusters of one article, their summaries, and the experts' mean consistency ratings."""
 
     clusters: tuple[Cluster, ...]
     summaries: tuple[Summary, ...]
@@ -35,7 +35,7 @@ class Data:
 
 
 def read(folder: Path) -> Data:
-    """Read what `folder` holds."""
+    """Read the data set in `folder`."""
     labels: dict[Item, list[float]] = {}
     for label in read_labels(folder / "labels.jsonl"):
         if label.aspect == "consistency" and label.annotator in EXPERTS:
@@ -48,7 +48,7 @@ def read(folder: Path) -> Data:
 
 
 def recorded(folder: Path, name: str, items: Iterable[Item]) -> dict[Item, float]:
-    """Read the first scored reply a recorded judge gave to each item; the rest is left out."""
+    """Return the first scored reply of a recorded judge for each item that has one."""
     scores: dict[Item, float] = {}
     wanted = set(items)
     for record in read_rows(folder / f"judge_gpt-3.5_{name}.jsonl"):
@@ -62,7 +62,7 @@ def recorded(folder: Path, name: str, items: Iterable[Item]) -> dict[Item, float
 
 
 def recorded_verdicts(name: str) -> Iterator[tuple[dict[str, Any], dict[str, Any]]]:
-    """Yield a recorded judge's records, each with a judgement's value or why there is none."""
+    """Yield a recorded judge's records, each with its value or the reason why it has none."""
     for record in read_rows(SUMMEVAL / f"judge_gpt-3.5_{name}.jsonl"):
         value = read_verdict(record["response"], JUDGES[name], aspect=record["aspect"])
         if isinstance(value, Unscored):
@@ -72,7 +72,7 @@ def recorded_verdicts(name: str) -> Iterator[tuple[dict[str, Any], dict[str, Any
 
 
 def table(scores: Scores, human: Scores) -> NDArray[np.float64]:
-    """Return scores of shape (documents, systems), nan where there is none."""
+    """Return scores of shape (documents, systems), NaN if missing."""
     systems = sorted({system for _, system in human})
     documents = sorted({eid for eid, _ in human})
     return np.array([[scores.get((e, s), np.nan) for s in systems] for e in documents])
@@ -85,7 +85,7 @@ def pooled(scores: NDArray[np.float64], human: NDArray[np.float64]) -> float:
 
 
 def by_system(scores: NDArray[np.float64], human: NDArray[np.float64]) -> float:
-    """Return Spearman's rho between the systems' means, over what has a score."""
+    """Return Spearman's rho between the systems' means over the summaries with a score."""
     scored = np.where(np.isnan(scores), np.nan, human)
     return spearman(np.nanmean(scores, axis=0), np.nanmean(scored, axis=0))
 
@@ -97,7 +97,7 @@ LEVELS: dict[str, Callable[[NDArray[np.float64], NDArray[np.float64]], float]] =
 
 
 def spearman(x: NDArray[np.float64], y: NDArray[np.float64]) -> float:
-    """Return Spearman's rho, nan where either does not vary."""
+    """Return Spearman's rho; NaN if either is constant."""
     a, b = rankdata(x), rankdata(y)
     a, b = a - a.mean(), b - b.mean()
     scale = float(np.sqrt((a @ a) * (b @ b)))

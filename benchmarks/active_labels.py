@@ -1,13 +1,12 @@
-"""Do intervals from actively drawn labels hold, and are they narrower? A simulation.
+"""Simulated coverage and width of intervals from actively drawn labels.
 
     python benchmarks/active_labels.py [--runs 1000]
 
-A judge gives every item a probability; people's answers follow it, except that the judge is too
-sure of itself by a known amount and wrong in some documents. Items are drawn by
+A judge assigns every item a probability. Human answers follow it, except that the judge is
+overconfident by a known amount and wrong in some documents. Items are drawn by
 `fairjudge.annotation.active.inclusion`, uniformly or by the judge's uncertainty, and the mean is
-estimated by `fairjudge.calibration.ppi`. Prints the share of runs in which the 95 %
-interval holds the truth, its mean width, and how often a systematically wrong judge is still
-covered.
+estimated by `fairjudge.calibration.ppi`. Prints the coverage of the 95 % interval, its mean width,
+and the coverage for a judge that is systematically wrong.
 """
 
 from __future__ import annotations
@@ -30,7 +29,7 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class World:
-    """How items, people and the judge come about; of hard items the judge knows next to nothing."""
+    """Parameters of items, human answers and the judge, which is near chance on hard items."""
 
     name: str
     n_documents: int = 250
@@ -44,7 +43,7 @@ class World:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Result:
-    """What many runs gave; ``width`` is of the interval, ``labels`` how many were drawn."""
+    """Means over runs: ``width`` of the interval, ``labels`` drawn."""
 
     coverage: float
     width: float
@@ -67,7 +66,7 @@ def simulate(
 ) -> Result:
     """Draw worlds, label `budget` items of each, and compare the interval with the truth.
 
-    The truth is the mean of all worlds, found from a large one.
+    The truth is the population mean, estimated from a large world.
     """
     truth = float(np.mean([_draw_world(world, rng)[2].mean() for _ in range(400)]))
     hits, widths, labels, errors = [], [], [], []
@@ -93,7 +92,7 @@ def simulate(
 def _draw_world(
     world: World, rng: np.random.Generator
 ) -> tuple[NDArray[np.int64], Floats, Floats, Floats]:
-    """Return documents, the judge's probabilities, people's answers, and their probabilities."""
+    """Return documents, the judge's probabilities, human answers, and their probabilities."""
     n = world.n_documents * world.items_a_document
     documents = np.repeat(np.arange(world.n_documents), world.items_a_document)
     of_document = world.spread_of_documents * rng.standard_normal(world.n_documents)[documents]

@@ -1,14 +1,15 @@
-"""How often ``calibrate align`` keeps a prompt that is no better, and how often one that is.
+"""How often ``calibrate align`` accepts a prompt that is not better, and one that is.
 
     python benchmarks/align.py [--datasets 1000]
 
-Simulated: documents of 4 summaries, labels from 1 to 5, judges that rate the label with noise that
-is shared by half within a document and by half between prompts; no LLM. Candidates are *no better*
-(the same noise), *recalibrated* (the old prompt rates all a point too low, they do not: calibration
-alone does as much), or *better* (half the variance of the noise). Beside it stand naive ways, all
-on all labels: take the best by agreement if it is above the old prompt, or if an interval of its
-gain is above 0, or take the one with the least error if that is below the old prompt's.
-At most 5 % of prompts that are no better should be kept. Writes its table to docs/alignment.md.
+Simulated without an LLM: documents of 4 summaries, labels from 1 to 5, judges whose rating is the
+label plus noise; half of the noise's variance is common to a document, half to all prompts.
+Candidates are *no better* (the same noise), *recalibrated* (the old prompt rates all a point too
+low, they do not: calibration alone does as much), or *better* (half the variance of the noise).
+Naive rules on all labels are compared: accept the candidate with the best agreement if it exceeds
+the old prompt, or if the interval of its gain is above 0, or accept the candidate with the least
+error if that is below the old prompt's. At most 5 % of prompts that are no better should be
+accepted. Writes its table to docs/alignment.md.
 """
 
 from __future__ import annotations
@@ -53,7 +54,7 @@ LINES = (
 def draw(
     rng: np.random.Generator, n_documents: int, n_candidates: int, scenario: str
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, list[str]]:
-    """Draw the old ratings, the candidates' (a row each), labels and documents."""
+    """Draw the old ratings, the candidates' (one row per candidate), labels and documents."""
     bias, size = SCENARIOS[scenario]
     n = n_documents * PER_DOCUMENT
     documents = np.arange(n) // PER_DOCUMENT
@@ -75,7 +76,7 @@ def part(
     chosen: set[str],
     measure: Measure = RATINGS,
 ) -> PairedScores:
-    """Return the old prompt and a candidate on the documents that are `wanted`."""
+    """Return the data of the old prompt and of a candidate on the documents `chosen`."""
     old, new, human, documents = data
     is_chosen = np.array([document in chosen for document in documents])
     return PairedScores(
@@ -96,7 +97,7 @@ def aligned(
     seed: int,
     measure: Measure = RATINGS,
 ) -> bool:
-    """Say whether align keeps a candidate."""
+    """Return whether align accepts a candidate."""
     parts = split_documents(data[3], seed=seed)
     of_development = set(parts["development"])
     development = [part(data, row, of_development, measure) for row in range(len(data[1]))]
@@ -113,9 +114,9 @@ def aligned(
 
 
 def naive(data: tuple[np.ndarray, ...], rng: np.random.Generator) -> tuple[bool, bool, bool]:
-    """Say whether the best on all labels beats the old prompt there.
+    """Return whether the best candidate on all labels beats the old prompt on them.
 
-    By agreement, by an interval of agreement, and by its error.
+    By agreement, by the interval of the gain in agreement, and by error.
     """
     every = set(data[3])
     errors = [float(np.mean((side - data[2]) ** 2)) for side in (data[0], *data[1])]
@@ -140,7 +141,7 @@ def naive(data: tuple[np.ndarray, ...], rng: np.random.Generator) -> tuple[bool,
 
 
 def line(setting: tuple[str, int, int, int]) -> tuple[int, ...]:
-    """Return how many data sets each way keeps a candidate of."""
+    """Return in how many data sets each rule accepts a candidate."""
     scenario, n_documents, n_candidates, n_datasets = setting
     rng = np.random.default_rng([[*SCENARIOS].index(scenario), n_documents, n_candidates])
     counts = np.zeros(4, dtype=int)
@@ -161,7 +162,7 @@ def report(
 ) -> None:
     """Run `line` for all lines, write the table into `section`, and check scenarios `worse`.
 
-    A line gives of how many data sets align keeps a candidate, and then what `columns` say.
+    A line is the number of data sets in which align accepts a candidate, then those of `columns`.
     """
     parser = argparse.ArgumentParser(description=about)
     parser.add_argument("--datasets", type=int, default=1000)

@@ -1,14 +1,14 @@
-"""How often ``fairjudge calibrate align --protocol pairwise`` keeps a prompt that is no better.
+"""How often ``fairjudge calibrate align --protocol pairwise`` accepts a prompt that is not better.
 
     python benchmarks/align_pairs.py [--datasets 1000]
 
-Simulated: documents of 4 summaries, all 6 pairs judged in both orders, no LLM. People prefer the
-summary of higher quality, with noise of their own; a lead below 0.5 is a tie. A judge sees the lead
-with noise, half of it shared in a document and half between prompts, anew in each order, and adds
-to the summary that it sees first. Candidates are *no better* (the same noise and the same lean to
-the first place), or *better*: half the variance (*sharper*), or no lean (*no lean*). Beside it
-stands the naive way: the best by agreement on all labels, if it is above the old prompt there. At
-most 5 % of prompts that are no better should be kept. Writes its table to docs/alignment.md.
+Simulated without an LLM: documents of 4 summaries, all 6 pairs judged in both orders. Annotators
+prefer the summary of higher quality, with noise; a difference below 0.5 is a tie. A judge sees the
+difference with noise, drawn for each order, half of its variance common to a document and half to
+all prompts, and favours the first position. Candidates are *no better* (the same noise and position
+bias), or *better*: half the variance (*sharper*), or no position bias (*no lean*). The naive rule
+is compared: accept the best candidate by agreement on all labels, if it exceeds the old prompt. At
+most 5 % of prompts that are no better should be accepted. Writes its table to docs/alignment.md.
 """
 
 from __future__ import annotations
@@ -33,14 +33,14 @@ LINES = (
 
 
 def decided(lead: np.ndarray) -> np.ndarray:
-    """Return 1, 0 or -1: who leads by more than a tie."""
+    """Return 1, 0 (tie) or -1: the sign of a difference that exceeds a tie."""
     return np.sign(lead) * (np.abs(lead) >= TIE)
 
 
 def draw(
     rng: np.random.Generator, n_documents: int, n_candidates: int, scenario: str
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, list[str]]:
-    """Draw the old preferences, the candidates' (a row each), people's, and documents."""
+    """Draw preferences (old prompt, candidates as rows, annotators) and documents."""
     size, lean = SCENARIOS[scenario]
     n_pairs = len(SIDES)
     documents = np.repeat(np.arange(n_documents), n_pairs)
@@ -69,7 +69,7 @@ def draw(
 
 
 def naive(data: tuple[np.ndarray, np.ndarray, np.ndarray, list[str]]) -> bool:
-    """Say whether the best on all labels agrees more than the old prompt there."""
+    """Return whether the best candidate on all labels agrees more than the old prompt."""
     every = set(data[3])
     gains = {
         str(row): gain_of(part(data, row, every, measure=PAIRS)) for row in range(len(data[1]))
@@ -78,7 +78,7 @@ def naive(data: tuple[np.ndarray, np.ndarray, np.ndarray, list[str]]) -> bool:
 
 
 def line(setting: tuple[str, int, int, int]) -> tuple[int, int]:
-    """Return of how many data sets a candidate is kept, by align and by the naive way."""
+    """Return in how many data sets a candidate is accepted, by align and by the naive rule."""
     scenario, n_documents, n_candidates, n_datasets = setting
     rng = np.random.default_rng([[*SCENARIOS].index(scenario), n_documents, n_candidates, 2])
     counts = np.zeros(2, dtype=int)

@@ -1,13 +1,13 @@
-"""How many labels a second the annotation page takes from 50 annotators at once, on loopback.
+"""Labels per second of the annotation page with 50 concurrent annotators, on loopback.
 
     python benchmarks/annotate_load.py [--annotators 50] [--seconds 15] [--pause 0]
 
 Starts the real command on made-up data, signs the annotators in, and lets each label as a browser
-would: send the form, follow to the next item's page, read it, send the next. Prints labels a
-second, and the time from sending an answer until it is acknowledged (by then it is on disk), and
-until the next page is there. With --pause each annotator thinks that many seconds (drawn
-exponentially) between items. At the end the server is killed with SIGKILL, and what it
-acknowledged is compared with the labels file.
+would: send the form, follow to the next item's page, read it, send the next form. Prints labels per
+second, the time from sending an answer until it is acknowledged (and on disk), and the time until
+the next page is received. With --pause each annotator waits that many seconds (exponentially
+distributed) between items. Finally the server is killed with SIGKILL, and the acknowledged answers
+are compared with the labels file.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ SENTENCE = "The council of town {n} said on day {k} that the bridge would stay c
 
 @dataclass(slots=True)
 class Times:
-    """Seconds from a form to its acknowledgement, and to the next page; and what was kept."""
+    """Seconds from a form to its acknowledgement and to the next page; acknowledged answers."""
 
     answered: list[float] = field(default_factory=list)
     shown: list[float] = field(default_factory=list)
@@ -50,7 +50,7 @@ class Browser:
         self.cookie = ""
 
     async def request(self, method: str, path: str, form: dict[str, str] | None = None) -> str:
-        """Send a request; return the body, or where it was redirected to."""
+        """Send a request; return the body, or the target of a redirect."""
         body = urlencode(form or {}).encode()
         head = (
             f"{method} {path} HTTP/1.1\r\nHost: {self.address[0]}:{self.address[1]}\r\n"
@@ -73,7 +73,7 @@ class Browser:
 
 
 async def annotate(name: str, browser: Browser, until: float, pause: float, times: Times) -> None:
-    """Label until the time is up or nothing is left."""
+    """Label until the time is up or no item is left."""
     await browser.open()
     where = await browser.request("POST", "/sign-in", {"name": name})
     where = await browser.request("GET", where)
@@ -113,7 +113,7 @@ def write_data(folder: Path) -> None:
 
 
 def start(folder: Path) -> tuple[subprocess.Popen[str], str, int]:
-    """Start the command; return it with host and port."""
+    """Start the command; return its process, host and port."""
     command = "annotate clusters.json --task faithfulness --summaries summaries.jsonl"
     process = subprocess.Popen(
         [sys.executable, "-m", "fairjudge", *command.split(), "-o", "labels.jsonl", "--port", "0"],
@@ -138,7 +138,7 @@ def quantiles(seconds: list[float]) -> str:
 
 
 async def load(host: str, port: int, options: argparse.Namespace) -> tuple[Times, float]:
-    """Let everybody label at once; return their times and the seconds that it took."""
+    """Let all annotators label concurrently; return their times and the wall-clock seconds."""
     times, begun = Times(), time.perf_counter()
     until = begun + options.seconds
     await asyncio.gather(
@@ -151,7 +151,7 @@ async def load(host: str, port: int, options: argparse.Namespace) -> tuple[Times
 
 
 def main() -> None:
-    """Run and print."""
+    """Run the load test and print its results."""
     parser = argparse.ArgumentParser()
     parser.add_argument("--annotators", type=int, default=50)
     parser.add_argument("--seconds", type=float, default=15.0)

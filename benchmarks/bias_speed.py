@@ -1,10 +1,10 @@
-"""How long distinguishability takes on as many summaries as the published study has.
+"""Time of distinguishability on as many summaries as in the published study.
 
     python benchmarks/bias_speed.py
 
-683 originals with 20 inputs each, so 13,660 summaries. Required on 2 cores: 60 s and 1 GiB for
-both representations, intervals included. The summaries and the dense vectors are drawn at random,
-for the time depends on their size alone; masking the texts is part of it.
+683 originals with 20 inputs each are 13,660 summaries. Required on 2 cores: 60 s and 1 GiB for
+both representations, intervals included. The summaries and the dense vectors are random, since
+the time depends only on their size; it includes masking the texts.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ N_ORIGINALS, N_INPUTS, N_WORDS, N_VOCABULARY, N_DIMENSIONS = 683, 20, 60, 20_000
 
 
 def print_time(name: str, work: Callable[[], object]) -> None:
-    """Run `work` once, and print how long it took and the most memory used so far."""
+    """Run `work` once, and print its time and the peak memory so far."""
     print(f"{name:<52} {quickest(work, repeats=1):6.2f} s   peak {peak_gib():4.2f} GiB")
 
 

@@ -1,18 +1,18 @@
-"""Compare what two checkouts' commands print and write, byte by byte but for what may differ.
+"""Compare the output and files of two checkouts' commands, byte by byte after masking.
 
 ``record`` runs every line of `LINES` in a checkout, with its own Python, on made-up data and a
-stub model on loopback, and keeps exit code, output and every file that a line wrote::
+stub model on loopback, and stores exit code, output and every written file::
 
     cd benchmarks
     python compare_commands.py record --checkout DIR --python DIR/.venv/bin/python --out A
     python compare_commands.py compare A B --allow schema
 
-``compare`` lists what differs, JSON by JSON. All lines of a checkout run in one process, one after
-another, in one folder: later ones read what earlier ones wrote. Masked are the port of the stub,
-the folders, dates, durations, marks around untrusted text, and hashes of these (`MASKS`), which the
-golden tests hold instead. Standard error is kept and not compared.
-A new line is one more entry of `LINES`: a name and a command, in which ``{llm}`` stands for the
-stub's options; the table is in ``_command_lines.py``.
+``compare`` lists the differences, JSON by JSON. All lines of a checkout run in one process, one
+after another, in one folder: later lines read files of earlier ones. Masked are the port of the
+stub, the folders, dates, durations, marks around untrusted text, and hashes of these (`MASKS`),
+which the golden tests check instead. Standard error is stored but not compared.
+To add a line, add an entry to `LINES` in ``_command_lines.py``: a name and a command, in which
+``{llm}`` stands for the stub's options.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ SHOWN_DIFFERENCES = 12
 
 
 def record(options: argparse.Namespace) -> int:
-    """Run all lines with the checkout's Python, in one process of it."""
+    """Run all lines in one process of the checkout's Python."""
     shutil.rmtree(options.out, ignore_errors=True)
     options.out.mkdir(parents=True)
     words = [
@@ -60,7 +60,7 @@ def record(options: argparse.Namespace) -> int:
 
 
 def work(options: argparse.Namespace) -> int:
-    """Run the lines in this process, in a folder that is gone afterwards."""
+    """Run the lines in this process, in a temporary folder."""
     out = options.out.resolve()
     sys.path[:] = [str(options.checkout.resolve()), *sys.path[1:], str(TESTS)]
     sys.path.append(str(Path(__file__).parent))
@@ -99,7 +99,7 @@ def _set_environment(folder: Path) -> None:
 
 
 def _one(name: str, line: str, out: Path, *, places: tuple[str, ...]) -> None:
-    """Run one line, and keep what it printed and wrote."""
+    """Run one line, and store its output and files."""
     before = _files()
     folder = out / name
     folder.mkdir()
@@ -118,7 +118,7 @@ def _one(name: str, line: str, out: Path, *, places: tuple[str, ...]) -> None:
 
 
 def _unknown_options(out: Path) -> list[str]:
-    """Return the lines that say nothing of their command, for it has no such option."""
+    """Return the lines that failed since the command has no such option."""
     return [
         name
         for name, line in LINES
@@ -129,7 +129,7 @@ def _unknown_options(out: Path) -> list[str]:
 
 
 def _files() -> dict[str, str]:
-    """Return every file of this folder that is no cache or run, with a hash of its content."""
+    """Return the files of this folder, except caches and runs, with hashes of their content."""
     hidden = {"cache", "over", "runs"}
     return {
         path.as_posix(): hashlib.sha256(path.read_bytes()).hexdigest()
@@ -178,7 +178,7 @@ STUDY_SECONDS = r"(?m)( +)\d+\.\d *$"
 
 
 def _masked(text: str, places: tuple[str, ...], *, name: str) -> str:
-    """Return `text`, which the line `name` wrote, without what differs from run to run."""
+    """Mask in `text`, written by the line `name`, all values that vary between runs."""
     for place in places:
         text = text.replace(place, "PLACE")
         text = text.replace(place.removeprefix("http://"), "PLACE")
@@ -189,7 +189,7 @@ def _masked(text: str, places: tuple[str, ...], *, name: str) -> str:
 
 
 def compare(options: argparse.Namespace) -> int:
-    """Print what differs between two recordings, and return 1 where anything does."""
+    """Print the differences between two recordings; return 1 if there are any."""
     names = sorted(
         {path.name for folder in (options.first, options.second) for path in folder.iterdir()}
     )
@@ -242,7 +242,7 @@ def _differences(before: Path, now: Path, allowed: set[str]) -> Iterator[str]:
 
 
 def _as_json(path: Path) -> Any:
-    """Return the JSON, or the list of a JSONL file's; None where it is neither."""
+    """Return the content of a JSON file, or of a JSONL file as a list; else None."""
     text = path.read_text("utf-8", "replace")
     try:
         return json.loads(text)
@@ -267,7 +267,7 @@ def _flat(value: Any, allowed: set[str], place: str = "") -> Iterator[tuple[str,
 
 
 def main() -> int:
-    """Run the part that is asked for."""
+    """Run the subcommand."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )

@@ -1,11 +1,11 @@
-"""Whether intervals cover what they say, and tests err as rarely as they say, in simulation.
+"""Simulated coverage of intervals and error rates of tests.
 
     python benchmarks/coverage_of_intervals.py [--datasets 2000] [--seeds 200] [--all-methods]
 
 Nominal 95 % intervals should cover 93 to 97 %; planted biases should lie in their interval in about
-95 % of seeds, and a clean judge should be flagged in at most 5 %. Truths of statistics come from a
-population of 100,000 documents drawn the same way. One line a figure; in brackets what the number
-of data sets leaves open (Wilson's interval of the coverage).
+95 % of seeds, and an unbiased judge should be flagged in at most 5 %. Truths of statistics come
+from a population of 100,000 documents drawn the same way. Prints one line per measure, with the
+Wilson interval of the coverage in brackets.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ class Data:
 
 
 def draw(rng: np.random.Generator, n_documents: int, *, clustered: bool) -> Data:
-    """Draw documents whose items share a level (clustered) or do not."""
+    """Draw documents, whose items have a common level if `clustered`."""
     documents, systems = np.divmod(np.arange(n_documents * N_SYSTEMS), N_SYSTEMS)
     shared = 0.8 if clustered else 0.0
     level = shared * rng.normal(size=n_documents)[documents]
@@ -75,7 +75,7 @@ def draw(rng: np.random.Generator, n_documents: int, *, clustered: bool) -> Data
 
 
 def statistics(data: Data) -> dict[str, WeightedStatistic]:
-    """Return the bootstrapped statistics of pooled items."""
+    """Return the statistics of pooled items that are bootstrapped."""
     human = data.ratings.mean(axis=1)
     names = data.documents.tolist()
     out = {
@@ -96,7 +96,7 @@ def statistics(data: Data) -> dict[str, WeightedStatistic]:
 def intervals(
     data: Data, rng: np.random.Generator, n_resamples: int, method: Method
 ) -> dict[str, Estimate]:
-    """Return every bootstrapped figure of one data set."""
+    """Return the bootstrap estimates on one data set."""
     n_documents = int(data.documents.max()) + 1
     out: dict[str, Estimate | Undefined] = {
         name: bootstrap(
@@ -154,7 +154,7 @@ def bootstrap_coverage(n_datasets: int, *, clustered: bool, method: Method) -> N
 
 
 def ppi_coverage(n_datasets: int) -> None:
-    """Print PPI's coverage and its width beside the classical interval's."""
+    """Print PPI's coverage, and its width relative to the classical interval."""
     for noise, name in ((0.5, "a good judge"), (1.5, "a fair judge"), (10.0, "a worthless judge")):
         for clustered in (False, True):
             hits: dict[str, list[bool]] = defaultdict(list)
@@ -197,7 +197,7 @@ def _ppi(rng: np.random.Generator, noise: float, *, clustered: bool) -> list[tup
 
 
 def replaceability_errors(n_datasets: int) -> None:
-    """Print how often a judge exactly at the margin beats an annotator: 5 % at most, each."""
+    """Print how often a judge exactly at the margin beats an annotator: at most 5 % expected."""
     passed: list[bool] = []
     beaten: list[float] = []
     for seed in range(n_datasets):
@@ -224,7 +224,7 @@ def replaceability_errors(n_datasets: int) -> None:
 
 
 def planted(n_seeds: int) -> None:
-    """Print how often a planted bias lies in its interval, and a clean judge is flagged."""
+    """Print how often the interval covers a planted bias, and an unbiased judge is flagged."""
     for name, trial, size in (
         ("position", _position_trial, 0.3),
         ("length", _length_trial, 0.8),
@@ -239,7 +239,7 @@ def planted(n_seeds: int) -> None:
 
 
 def _position_trial(rng: np.random.Generator, size: float) -> tuple[bool, bool]:
-    """Of pairs, a share `size` names the first in both orders; the rest are coherent."""
+    """Draw pairs; in a share `size` both orders prefer the first position, the rest agree."""
     pairs = []
     for document in range(60):
         leaning = float(np.clip(size + (0.15 * rng.normal() if size else 0.0), 0.0, 1.0))
@@ -267,7 +267,7 @@ def _position_trial(rng: np.random.Generator, size: float) -> tuple[bool, bool]:
 
 
 def _length_trial(rng: np.random.Generator, size: float) -> tuple[bool, bool]:
-    """Verdicts by a logistic model with a length effect of `size` for one standard deviation."""
+    """Draw verdicts by a logistic model with a length effect of `size` per standard deviation."""
     n = 600
     documents = np.repeat(np.arange(n // 4), 4)
     systems = np.array([rng.permutation(3)[:2] for _ in range(n)])
@@ -292,7 +292,7 @@ def _length_trial(rng: np.random.Generator, size: float) -> tuple[bool, bool]:
 
 
 def _group_trial(rng: np.random.Generator, size: float) -> tuple[bool, bool]:
-    """Let the judge give the documents of one of four outlets `size` too much."""
+    """Draw scores in which the documents of one of four outlets are rated `size` too high."""
     documents = np.repeat(np.arange(120), 4)
     groups = [f"outlet {document % 4}" for document in documents]
     labels = rng.normal(size=documents.size)
@@ -308,12 +308,12 @@ def _group_trial(rng: np.random.Generator, size: float) -> tuple[bool, bool]:
 
 
 def timed(work: Callable[[], None]) -> None:
-    """Run `work` and print how long it took."""
+    """Run `work` and print its time."""
     print(f"  ({quickest(work, repeats=1):.0f} s)", flush=True)
 
 
 def main() -> None:
-    """Run everything."""
+    """Run all simulations."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--datasets", type=int, default=2000)
     parser.add_argument("--seeds", type=int, default=200)

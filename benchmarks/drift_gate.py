@@ -1,11 +1,11 @@
-"""How often ``fairjudge check`` raises a false alarm, sees a loss, and whether its intervals hold.
+"""False alarms, detected losses and coverage of ``fairjudge check``, in simulation.
 
     python benchmarks/drift_gate.py [--datasets 1000]
 
-Simulated: 40 and 100 documents of 3 anchors, alike within a document; a judge before and after a
-change, whose errors on an item are alike. Answers: right with probability .85 before. Ratings
-from 1 to 5: the label and noise. Margin .05. Nominal 95 % intervals should cover 93 to 97 %; truths
-come from a population of 100,000 documents. Writes its table to docs/ci.md.
+Simulated: 40 and 100 documents of 3 correlated anchors; a judge before and after a change, whose
+errors on an item are correlated. Answers are right with probability .85 before the change. Ratings
+from 1 to 5 are the label plus noise. Margin .05. Nominal 95 % intervals should cover 93 to 97 %;
+truths come from a population of 100,000 documents. Writes its table to docs/ci.md.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ LOSSES = {"binary": (0.0, 0.1, 0.2), "likert": (0.0, 0.5, 1.0)}
 
 
 def draw(rng: np.random.Generator, n_documents: int, protocol: str, loss: float) -> Anchors:
-    """Draw anchors; normal variables are shared by half within documents, and before and after."""
+    """Draw anchors from normal variables, correlated (1/2) within documents and over time."""
     n = n_documents * PER_DOCUMENT
     documents = np.arange(n) // PER_DOCUMENT
 
@@ -71,7 +71,7 @@ def truth(rng: np.random.Generator, protocol: str, loss: float) -> float:
 
 
 def row(protocol: str, n_documents: int, loss: float, n_datasets: int) -> str:
-    """Return a line of the table."""
+    """Return a row of the table."""
     rng = np.random.default_rng([n_documents, int(100 * loss), protocol == "binary"])
     change = truth(rng, protocol, loss)
     verdicts, covered = [], 0

@@ -2,9 +2,9 @@
 
     python benchmarks/entailment_choice.py DATA [--pairs N] [--sets N]
 
-DATA holds ``entailment/pairs.jsonl.gz`` and ``yelp/``. First table: AUC of supported against all
-other pairs, by source, on groups that the model was neither trained nor calibrated on; intervals
-resample groups. Second: Equal Coverage of the same summaries by both (Spearman), and seconds.
+DATA contains ``entailment/pairs.jsonl.gz`` and ``yelp/``. First table: ROC AUC of supported against
+all other pairs, by source, on groups used neither for training nor for calibration; intervals
+resample groups. Second table: Spearman correlation of the two models' Equal Coverage, and seconds.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from training.data import split_of
 
 
 def held_out(path: Path, most: int) -> dict[str, list[dict[str, str]]]:
-    """Return at most `most` pairs of each source from groups kept for testing."""
+    """Return at most `limit` pairs per source from the test groups."""
     result: dict[str, list[dict[str, str]]] = defaultdict(list)
     for row in read_rows(path):
         source_rows = result[row["source"]]
@@ -40,7 +40,7 @@ def held_out(path: Path, most: int) -> dict[str, list[dict[str, str]]]:
 
 
 def difference(scores: list[np.ndarray], positive: np.ndarray, groups: list[str]) -> list[float]:
-    """Return the 95 % interval of the first AUC less the second, by bootstrap over groups."""
+    """Return the 95 % interval of the first AUC minus the second, by bootstrap over groups."""
     rng, names = np.random.default_rng(0), sorted(set(groups))
     rows = {name: np.flatnonzero(np.array(groups) == name) for name in names}
     differences = []

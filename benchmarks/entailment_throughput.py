@@ -1,18 +1,18 @@
-"""Pairs a second of the entailment scorer, against the straightforward way, in one run.
+"""Pairs per second of the entailment scorer and of a straightforward baseline, in one run.
 
     python benchmarks/entailment_throughput.py [FOLDER] [--size large|small] [--documents N]
         [--summaries N]
 
-Every sentence of a summary is paired with every chunk of its document, as the faithfulness judge
-does: FOLDER holds SummEval (default: FAIRJUDGE_SHARED_DATA, or ../shared/data, with /summeval).
+Every sentence of a summary is paired with every chunk of its document, as in the faithfulness
+judge. FOLDER contains SummEval (default: FAIRJUDGE_SHARED_DATA, or ../shared/data, with /summeval).
 The model has roberta-large's shape (`large`, the default on a GPU) or a small one (`small`, the
-default on a CPU), random weights, and a vocabulary learned from these articles; so its verdicts
-mean nothing, its work is that of the real one.
+default on a CPU), random weights, and a vocabulary learned from these articles. Its verdicts are
+meaningless, but its computation is that of a real model.
 
-Straightforward: batches of 128 pairs as they come, each tokenized as a pair, padded to its
-longest, in float32, read back one by one. The share of the matrix rate counts the multiplications
-of the tokens that are there, not of padding, against a matrix product measured in the same run in
-the scorer's own type.
+The baseline forms batches of 128 pairs in input order, tokenizes each pair, pads to the longest,
+computes in float32 and copies results back one by one. The share of the matrix rate counts the
+multiplications for actual tokens, without padding, relative to a large matrix product in the
+scorer's dtype, measured in the same run.
 """
 
 from __future__ import annotations
@@ -77,7 +77,7 @@ DECIDED = 30.0
 
 
 def data_folder() -> Path:
-    """Return where SummEval is unless it is named."""
+    """Return the default folder of SummEval."""
     return Path(os.environ.get("FAIRJUDGE_SHARED_DATA") or DATA) / "summeval"
 
 
@@ -128,13 +128,13 @@ def save_model(folder: Path, texts: list[str], shape: dict[str, int]) -> None:
         **shape,
     )
     model = RobertaForSequenceClassification(config)
-    with torch.no_grad():  # or every verdict is a third each, whatever is rounded on the way
+    with torch.no_grad():  # else all probabilities are near 1/3, and rounding does not matter
         model.classifier.out_proj.weight.mul_(DECIDED)
     model.save_pretrained(folder)
 
 
 def straightforward(model: Any, tokenizer: Any, pairs: Pairs) -> NDArray[np.float32]:
-    """Return what `TransformersEntailment.classify` does, the way one would write it first."""
+    """Return the result of `TransformersEntailment.classify`, without its optimisations."""
     results = []
     for start in range(0, len(pairs), FIXED_BATCH):
         batch = pairs[start : start + FIXED_BATCH]
@@ -153,7 +153,7 @@ def straightforward(model: Any, tokenizer: Any, pairs: Pairs) -> NDArray[np.floa
 
 
 def timed(work: Callable[[], Any]) -> tuple[float, Any]:
-    """Return seconds and result, all of the device's work included."""
+    """Return seconds and result, including all of the device's work."""
     wait()
     start = time.perf_counter()
     result = work()
@@ -162,13 +162,13 @@ def timed(work: Callable[[], Any]) -> tuple[float, Any]:
 
 
 def wait() -> None:
-    """Wait for the device."""
+    """Wait until the device is idle."""
     if torch.cuda.is_available():
         torch.cuda.synchronize()
 
 
 def matrix_rate(device: Any, dtype: torch.dtype) -> float:
-    """Return multiplications and additions a second of a large matrix product."""
+    """Return multiplications and additions per second of a large matrix product."""
     n = 8192 if device.type == "cuda" else 1024
     a, b = (torch.randn(n, n, device=device, dtype=dtype) for _ in range(2))
     n_times = 50 if device.type == "cuda" else 10
@@ -180,14 +180,14 @@ def matrix_rate(device: Any, dtype: torch.dtype) -> float:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Work:
-    """What a model has to multiply for some pairs."""
+    """Numbers of tokens and of operations that some pairs require."""
 
     n_tokens: int
     operations: float
 
 
 def count_work(tokenizer: Any, pairs: Pairs, shape: dict[str, int]) -> Work:
-    """Count tokens, and the operations of all matrix products over them (2 a multiplication)."""
+    """Count tokens, and the operations of all matrix products over them (2 per multiplication)."""
     lengths = [
         len(ids)
         for start in range(0, len(pairs), 4096)
@@ -205,7 +205,7 @@ def count_work(tokenizer: Any, pairs: Pairs, shape: dict[str, int]) -> Work:
 
 
 def main() -> None:
-    """Measure, print, keep."""
+    """Measure, print and store the results."""
     parser = argparse.ArgumentParser()
     parser.add_argument("folder", nargs="?", type=Path, default=data_folder())
     on_gpu = torch.cuda.is_available()
@@ -228,7 +228,7 @@ def main() -> None:
 def measure(
     scorer: TransformersEntailment, folder: Path, pairs: Pairs, size: str
 ) -> dict[str, Any]:
-    """Time both ways on the same pairs."""
+    """Time the scorer and the baseline on the same pairs."""
     loaded = scorer._pretrained  # noqa: SLF001  # the same weights and device for both
     plain = RobertaForSequenceClassification.from_pretrained(folder, dtype=torch.float32)
     plain = plain.to(loaded.model.device).eval()
@@ -260,7 +260,7 @@ def measure(
 
 
 def rows_of(report: dict[str, Any]) -> list[tuple[str, str, str]]:
-    """Return what was measured, beside what is wanted on a GPU with the large model."""
+    """Return the measurements with the targets for the large model on a GPU."""
     goals = ("8", "50") if report["on_gpu"] and report["size"] == "large" else ("", "")
     return [
         ("pairs", f"{report['n_pairs']:,}", ""),

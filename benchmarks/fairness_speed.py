@@ -1,4 +1,4 @@
-"""How long the fairness measures take, given the scores.
+"""Time of the fairness measures, without the scoring.
 
     python benchmarks/fairness_speed.py
 
@@ -25,7 +25,7 @@ RESAMPLES = 5000
 
 
 def main() -> None:
-    """Print one line a measure."""
+    """Print one line per measure."""
     rng = np.random.default_rng(0)
     matrices = [rng.random((DOCUMENTS, UNITS)) for _ in range(SAMPLES)]
     labellings = {

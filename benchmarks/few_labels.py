@@ -1,14 +1,14 @@
-"""Whether intervals from few labels hold, in simulation: strata, answers, correlations, regression.
+"""Simulated coverage of intervals from few labels: strata, answers, correlations, regression.
 
     python benchmarks/few_labels.py [--datasets 2000] [--json] [--processes N --folder F]
 
-Strata: people labelled 60 of 400 items, of one topic far more often than its share. Answers: labels
-of 60 or 120 single answers of 40 documents' checklists correct two systems' coverage. Correlation:
-60 or 150 of 600 items, three a document, labelled evenly or as ``annotate --active-for
-correlation`` draws them, for true correlations of about .2, .5 and .8. Regression: 30, 60 or 120
-labels and 300 more items, alone or three a document, whose labels owe half of their variance to
-length, which the judge does not see. Nominal 95 % intervals
-should cover 93 to 97 %; truths are those of large populations.
+Strata: 60 of 400 items are labelled, one topic far more often than its share. Answers: labels of 60
+or 120 single answers of 40 documents' checklists correct two systems' coverage. Correlation: 60 or
+150 of 600 items, three per document, are labelled, drawn uniformly or as by ``annotate --active-for
+correlation``, for true correlations of about .2, .5 and .8. Regression: 30, 60 or 120 labels and
+300 more items, one or three per document; half of the labels' variance is due to length, which the
+judge does not see. Nominal 95 % intervals should cover 93 to 97 %; truths are those of large
+populations.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ Held: TypeAlias = dict[str, tuple[bool, float | None]]
 
 
 class Tally:
-    """Shares, by interval, of data sets whose truth it holds, and its mean widths."""
+    """The coverage of each interval over data sets, and its mean width."""
 
     def __init__(self, data_sets: Iterable[Held]) -> None:
         self._hits: dict[str, list[bool]] = defaultdict(list)
@@ -65,16 +65,16 @@ class Tally:
                     self._widths[name].append(width)
 
     def coverage(self) -> Coverage:
-        """Return the share of data sets by interval."""
+        """Return the coverage of each interval."""
         return {name: float(np.mean(hits)) for name, hits in self._hits.items()}
 
     def widths(self) -> Widths:
-        """Return mean widths by interval."""
+        """Return the mean width of each interval."""
         return {name: float(np.mean(widths)) for name, widths in self._widths.items()}
 
 
 def hit_and_width(estimate: Estimate | Undefined, truth: float) -> tuple[bool, float | None]:
-    """Return whether an interval holds the truth, and its width; False without an interval."""
+    """Return whether an interval covers the truth, and its width; False without an interval."""
     bounds = ends(estimate)
     if bounds is None:
         return False, None
@@ -82,7 +82,7 @@ def hit_and_width(estimate: Estimate | Undefined, truth: float) -> tuple[bool, f
 
 
 def strata(n_datasets: int, *, each: Each = one_by_one) -> Tally:
-    """Draw data sets of post-stratified means, and of means of the labels without strata."""
+    """Simulate post-stratified means, and means of the labels without strata."""
     return Tally(each("strata", strata_hits, n_datasets))
 
 
@@ -100,7 +100,7 @@ def strata_hits(seed: int) -> Held:
 
 
 def topics(rng: np.random.Generator) -> PartlyLabelled:
-    """Draw 400 items of three topics, of which 60 are labelled, mostly of the second."""
+    """Draw 400 items of three topics; 60 are labelled, mostly from the second topic."""
     topic = rng.choice(3, size=400, p=SHARES)
     human = SHIFTS[topic] + rng.normal(size=400)
     judged = 0.5 + human + 0.7 * rng.normal(size=400)
@@ -117,7 +117,7 @@ def topics(rng: np.random.Generator) -> PartlyLabelled:
 
 
 def answers(n_datasets: int, n_labels: int, *, each: Each = one_by_one) -> Tally:
-    """Draw data sets of two systems' coverage, corrected by labels of single answers."""
+    """Simulate two systems' coverage, corrected by labels of single answers."""
     function = partial(answer_hits, n_labels=n_labels, truth=coverage_of_all())
     return Tally(each(f"answers, {n_labels} labels", function, n_datasets))
 
@@ -137,7 +137,7 @@ def answer_hits(seed: int, n_labels: int, truth: Mapping[str, float]) -> Held:
 
 
 def estimates_of_answers(seed: int, n_labels: int) -> Sequence[SystemEstimate]:
-    """Return both systems' estimates and their difference's on one data set."""
+    """Return the estimates of both systems and of their difference on one data set."""
     rows, labels = checklists(np.random.default_rng([seed, n_labels]), n_labels)
     (joined,) = join(rows, labels, label_scale=(0.0, 1.0))
     by_system = answers_by_system(joined, rows, Labels.by_aspect(labels, ("*",)))
@@ -145,9 +145,9 @@ def estimates_of_answers(seed: int, n_labels: int) -> Sequence[SystemEstimate]:
 
 
 def checklists(rng: np.random.Generator, n_labels: int) -> tuple[list[Judgement], list[Label]]:
-    """Draw 40 documents of 3 to 12 groups, two systems; labels of single groups of some of them.
+    """Draw checklists of 3 to 12 groups for 40 documents and two systems, with some labels.
 
-    Long checklists are covered less, so that a mean over groups is not one over summaries.
+    Long checklists are covered less, so that the mean over groups differs from that over summaries.
     """
     rows: list[Judgement] = []
     labels: list[tuple[dict[str, Any], str, int]] = []
@@ -168,14 +168,14 @@ def checklists(rng: np.random.Generator, n_labels: int) -> tuple[list[Judgement]
 
 
 def _hidden(rng: np.random.Generator) -> dict[str, np.ndarray]:
-    """Draw how plainly each system says each answer of a document; above 0 it covers it."""
+    """Draw the latent coverage of each answer of a document by each system; above 0 is covered."""
     n = int(rng.integers(3, 13))
     level = 0.7 * rng.normal() - 0.15 * (n - 7.5)
     return {system: level + better + rng.normal(size=n) for system, better in SYSTEMS.items()}
 
 
 def coverage_of_all() -> dict[str, float]:
-    """Return the mean share of a summary's answers that people call covered, by system."""
+    """Return the mean share of a summary's answers with the human label covered, by system."""
     rng = np.random.default_rng(99)
     hidden = [_hidden(rng) for _ in range(40_000)]
     return {
@@ -184,7 +184,7 @@ def coverage_of_all() -> dict[str, float]:
 
 
 def correlation(n_datasets: int, r: float, budget: int, *, each: Each = one_by_one) -> Tally:
-    """Draw data sets of the correlation over all items, labelled evenly or drawn for it."""
+    """Simulate correlations over all items, with labels drawn uniformly or actively."""
     _, judged, people = world(np.random.default_rng(99), r, 300_000)
     truth = float(np.corrcoef(judged, people)[0, 1])
     function = partial(correlation_hits, r=r, budget=budget, truth=truth)
@@ -208,7 +208,7 @@ def correlation_hits(seed: int, r: float, budget: int, truth: float) -> Held:
 def world(
     rng: np.random.Generator, r: float, n_documents: int = N_ITEMS // PER_DOCUMENT
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return documents of three items, judge's ratings and people's scores, which correlate."""
+    """Return documents of three items, the judge's ratings and correlated human scores."""
     documents = np.repeat(np.arange(n_documents), PER_DOCUMENT)
     shared = rng.normal(size=n_documents)[documents]
     quality = np.sqrt(0.3) * shared + np.sqrt(0.7) * rng.normal(size=documents.size)
@@ -223,7 +223,7 @@ def estimate(
     is_labelled: np.ndarray,
     chances: np.ndarray | None = None,
 ) -> Estimate | Undefined:
-    """Return the correlation over all items from the labels of some."""
+    """Return the correlation over all items, estimated from labels of some."""
     return drawn_correlation(partly_labelled(documents, judged, people, is_labelled, chances))
 
 
@@ -234,7 +234,7 @@ def partly_labelled(
     is_labelled: np.ndarray,
     chances: np.ndarray | None = None,
 ) -> PartlyLabelled:
-    """Return items of which some have labels, drawn with known chances where these are given."""
+    """Return partly labelled items, with sampling probabilities `chances` if they are not None."""
     return PartlyLabelled(
         human=people[is_labelled],
         judged=judged[is_labelled],
@@ -248,7 +248,7 @@ def partly_labelled(
 def regression(
     n_datasets: int, n_labels: int, per_document: int, *, each: Each = one_by_one
 ) -> Tally:
-    """Draw data sets of means by the judge alone, and by a regression on it and on the length."""
+    """Simulate means estimated by the judge alone, and by a regression on judge and length."""
     function = partial(regression_hits, n_labels=n_labels, per_document=per_document)
     return Tally(
         each(f"regression, {n_labels} labels, {per_document} a document", function, n_datasets)
@@ -271,7 +271,7 @@ def means_by_length(
 ) -> tuple[PpiMean, PpiMean]:
     """Return means by a regression and by the judge, which does not see a summary's length.
 
-    Of the rest of the labels' variance half is of the document, and as much is of the length.
+    Of the remaining variance of the labels, half is due to the document and half to the length.
     """
     n = n_labels + 300
     shared = np.repeat(rng.normal(size=n // per_document), per_document)
@@ -299,7 +299,7 @@ def means_by_length(
 
 
 def table(name: str, coverage: Mapping[str, float]) -> str:
-    """Return lines of a table."""
+    """Return the lines of a table."""
     return "\n".join(
         f"| {name}: {interval} | {percentage(share, digits=1)} |"
         for interval, share in coverage.items()
@@ -307,7 +307,7 @@ def table(name: str, coverage: Mapping[str, float]) -> str:
 
 
 def simulate(n: int, each: Each) -> dict[str, list[Tally]]:
-    """Return everything, by how many labels there are."""
+    """Return the results of all simulations, by number of labels."""
     tallies = {"60 labels of 400 items": [strata(n, each=each)]}
     for budget in (60, 150):
         tallies[f"{budget} labels of 600 items"] = [

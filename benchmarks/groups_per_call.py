@@ -1,17 +1,17 @@
-"""Whether a judge's checklist verdicts depend on how many groups one call asks about.
+"""Whether a judge's checklist verdicts depend on the number of groups per call.
 
     python benchmarks/groups_per_call.py --sample FOLDER [--texts 6] [--seed 0]
     python benchmarks/groups_per_call.py 5=a.jsonl 25=b.jsonl 60=c.jsonl --labels labels.jsonl
 
-The first line draws texts from people's labels of Summary of a Haystack. A text is the summaries of
-three subjects of one topic, joined; its groups are all insights of the topic (58), one question a
-subject, so that 60 groups a call are one call, 25 are three and 5 are ten. People's labels are
-those of the text's own subjects (about 17 a text); no subject has labels in two texts.
+The first command draws texts from the human labels of Summary of a Haystack. A text concatenates
+the summaries of three subjects of one topic; its groups are all insights of the topic (58), with
+one question per subject. So 60 groups per call need one call, 25 need three and 5 need ten. Human
+labels exist for the text's own subjects (about 17 per text); no subject has labels in two texts.
 
-The second line reads what ``fairjudge judge --protocol checklist --groups-per-call N`` wrote for
-each size. It prints, for each two sizes, how many verdicts are the same and how much more the
-larger size covers; for each size, agreement with people, and the paired differences. Intervals are
-over subjects of texts (documents), Student's t.
+The second command reads the output of ``fairjudge judge --protocol checklist --groups-per-call N``
+for each size. For each pair of sizes it prints the share of equal verdicts and the difference in
+coverage; for each size, the agreement with human labels, and the paired differences. Intervals are
+Student's t over subjects of texts (documents).
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ def sample(data: Path, folder: Path, *, n_texts: int, seed: int) -> int:
 def _texts(
     topic: str, subjects: Mapping[str, Sequence[dict[str, Any]]], rng: np.random.Generator
 ) -> list[dict[str, Any]]:
-    """Return the texts of a topic; subjects are in random order, each in one text at most."""
+    """Return the texts of a topic; each subject is in at most one text, in random order."""
     names = [sorted(subjects)[place] for place in rng.permutation(len(subjects))]
     units = {
         name: list({row["unit_id"]: row["unit"] for row in subjects[name]}.items())
@@ -109,7 +109,7 @@ def _reference(eid: str, insights: Sequence[Sequence[str]]) -> dict[str, Any]:
 
 
 def verdicts(path: Path) -> dict[Key, float]:
-    """Return what a run said of every group: 1, 0.5 or 0."""
+    """Return a run's verdict on every group: 1, 0.5 or 0."""
     return {
         (row.eid, entry.unit): entry.covered
         for row in read_judgements(path).records
@@ -118,7 +118,7 @@ def verdicts(path: Path) -> dict[Key, float]:
 
 
 def lines(runs: Mapping[int, Mapping[Key, float]], people: Mapping[Key, dict[str, Any]]) -> Any:
-    """Yield what is compared, on the groups that every run scored."""
+    """Yield the comparisons, on the groups that every run scored."""
     shared = sorted(set.intersection(*(set(run) for run in runs.values())))
     subjects = [f"{eid} {unit.partition('.')[0]}" for eid, unit in shared]
     verdicts = {size: np.array([run[key] for key in shared]) for size, run in runs.items()}
@@ -142,7 +142,7 @@ def lines(runs: Mapping[int, Mapping[Key, float]], people: Mapping[Key, dict[str
 def _agreement(
     answers: Mapping[int, np.ndarray], labels: np.ndarray, documents: Sequence[str]
 ) -> Iterator[str]:
-    """Yield each size's agreement with people, and how two sizes differ in it."""
+    """Yield each size's agreement with the human labels, and the differences between sizes."""
     hits = {
         name: {
             size: ((v >= least) == (labels >= least)).astype(float) for size, v in answers.items()
@@ -159,7 +159,7 @@ def _agreement(
 
 
 def _line(name: str, values: np.ndarray, documents: Sequence[str], *, least: float = 0) -> str:
-    """Return a mean with its interval; without differences between documents there is none."""
+    """Return a mean with its interval, if the values of documents differ."""
     result = clip_interval(clustered_mean(np.asarray(values, dtype=float), documents), least, 1.0)
     assert isinstance(result, Estimate)
     has_interval = result.low is not None and result.high is not None and result.low < result.high

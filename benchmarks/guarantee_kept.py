@@ -1,15 +1,15 @@
-"""Whether promised agreement is kept: in simulation, and on recorded judges.
+"""Whether the guaranteed agreement is reached, in simulation and for recorded judges.
 
     python benchmarks/guarantee_kept.py [--datasets 2000] [--json [FILE]]
 
-Simulated: judges whose confidence tells much, little or nothing of their errors; ratings, yes or no
-and pairs differ in their answers alone, so that what is drawn is confidence and agreement, with one
-item a document or six that share a difficulty. A promise counts as broken where the true agreement
-of what is kept is less than promised: in at most 5 % of data sets at 95 % confidence.
+Simulated: judges whose confidence predicts their errors well, poorly or not at all. Only confidence
+and agreement are drawn, as ratings, binary answers and pairs do not differ otherwise; a document
+has one item, or six of equal difficulty. The guarantee is violated if the true agreement on the
+accepted items is below the target: in at most 5 % of data sets at 95 % confidence.
 
-Recorded: half of the labelled pairs of "Trust or Escalate" (people's choices, the judges'
-probabilities) and of LLMBar (right answers, both orders) fit the threshold, the other half says
-whether the promise is kept and how many calls are saved, over 200 random halves.
+Recorded: the threshold is fitted on half of the labelled pairs of "Trust or Escalate" (human
+choices, the judges' probabilities) and of LLMBar (right answers, both orders). The other half
+measures whether the guarantee holds and how many calls are saved, over 200 random splits.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ N_TRUTH = 200_000
 def draw(
     rng: np.random.Generator, judge: str, n_documents: int, size: int
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Draw confidences, agreement and documents; items of a document share their difficulty."""
+    """Draw confidences, agreement and documents; a document's items have the same difficulty."""
     documents = np.repeat(np.arange(n_documents), size)
     own = rng.beta(2.0, 1.2, n_documents)[documents]
     alone = rng.beta(2.0, 1.2, documents.size)
@@ -53,7 +53,7 @@ def draw(
 
 
 def simulate(judge: str, n_documents: int, size: int, n_datasets: int) -> dict[str, object]:
-    """Return how often the promise is broken, and the mean share that is kept."""
+    """Return how often the guarantee is violated, and the mean share of accepted items."""
     confidence, _, _ = draw(np.random.default_rng(7), judge, N_TRUTH // size, size)
     right = JUDGES[judge](confidence)
     broken, shares = 0, []
@@ -78,7 +78,7 @@ def simulate(judge: str, n_documents: int, size: int, n_datasets: int) -> dict[s
 
 
 def trust_or_escalate(judge: str) -> tuple[np.ndarray, np.ndarray]:
-    """Return confidence and agreement with people on 500 pairs, one a document."""
+    """Return confidence and agreement with humans on 500 pairs, one per document."""
     rows = read_rows(RECORDED_JUDGES / "trust_or_escalate" / f"{judge}.jsonl.gz")
     judgements = [
         Judgement(
@@ -99,7 +99,7 @@ def trust_or_escalate(judge: str) -> tuple[np.ndarray, np.ndarray]:
 
 
 def llmbar(judge: str, prompt: str) -> tuple[np.ndarray, np.ndarray]:
-    """Return confidence and agreement on LLMBar's natural pairs, each asked in both orders."""
+    """Return confidence and agreement on LLMBar's natural pairs, each judged in both orders."""
     judgements, people = [], []
     for path in sorted(
         (RECORDED_JUDGES / "llmbar").glob(f"llmbar-natural.{judge}.{prompt}.json.gz")
@@ -134,7 +134,7 @@ def _arrays(verdicts: list, people: list[float]) -> tuple[np.ndarray, np.ndarray
 
 
 def halves(name: str, data: tuple[np.ndarray, np.ndarray], promised: float) -> dict[str, object]:
-    """Fit on random halves, look at the others."""
+    """Fit on random halves, and evaluate on the others."""
     confidence, agrees = data
     n = agrees.size
     kept_shares, agreements, met, fitted = [], [], 0, 0
@@ -165,7 +165,7 @@ def halves(name: str, data: tuple[np.ndarray, np.ndarray], promised: float) -> d
 
 
 def main() -> int:
-    """Run everything."""
+    """Run all simulations and data sets."""
     options = simulation_parser(__doc__, "guarantee_kept").parse_args()
     recorded = []
     if RECORDED_JUDGES.is_dir():

@@ -1,10 +1,10 @@
-"""Measure how a checkout is built: sizes, imports, long functions, options, names of protocols.
+"""Measure the code of a checkout: sizes, imports, long functions, options, names of protocols.
 
     python benchmarks/house.py BEFORE AFTER --json figures.json
 
-Each checkout is a column. Code lines are those with something other than comments and docstrings on
-them. An importer is another module of the package, however late or for types alone it imports. A
-function's lines are the code lines of its body, functions inside it included.
+Each checkout is a column. Code lines contain something other than comments and docstrings. An
+importer is another module of the package, including late imports and imports for types only. A
+function's lines are the code lines of its body, including nested functions.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ class Module:
         self._is_package = is_package
 
     def imported(self) -> Iterator[str]:
-        """Yield the dotted names that are imported, of modules and of what is in them."""
+        """Yield the dotted names of the imported modules and of the imported members."""
         for node in ast.walk(self.tree):
             if isinstance(node, ast.Import):
                 yield from (alias.name for alias in node.names)
@@ -57,7 +57,7 @@ class Module:
 
 
 def _code_lines(text: str, tree: ast.Module) -> set[int]:
-    """Return the numbers of the lines that have code on them."""
+    """Return the numbers of the lines that contain code."""
     lines: set[int] = set()
     for token in tokenize.generate_tokens(io.StringIO(text).readline):
         if token.type not in _SILENT:
@@ -75,7 +75,7 @@ def _is_text(node: ast.expr) -> bool:
 
 
 def modules_of(checkout: Path) -> dict[str, Module]:
-    """Return the modules of a checkout by name, also where root folders are not linked."""
+    """Return the modules of a checkout by name, including root folders that are not linked."""
     folders = {PACKAGE: checkout / PACKAGE}
     folders |= {f"{PACKAGE}.{name}": checkout / name for name in LINKED}
     results: dict[str, Module] = {}
@@ -89,7 +89,7 @@ def modules_of(checkout: Path) -> dict[str, Module]:
 
 
 def importers(modules: Mapping[str, Module]) -> Mapping[str, set[str]]:
-    """Return, for each module, those that import it by a statement."""
+    """Return, for each module, the modules that import it by a statement."""
     results: dict[str, set[str]] = {name: set() for name in modules}
     for module in modules.values():
         for name in set(module.imported()):
@@ -110,7 +110,7 @@ def function_lines(modules: Mapping[str, Module]) -> list[tuple[int, str]]:
 
 
 def _names_protocol(node: ast.expr | None) -> bool:
-    """Say whether `node` is a protocol's name, or a collection with one in it."""
+    """Return whether `node` is a protocol's name, or a collection that contains one."""
     if isinstance(node, ast.Constant):
         return node.value in PROTOCOLS if isinstance(node.value, str) else False
     return isinstance(node, ast.Tuple | ast.List | ast.Set) and any(map(_names_protocol, node.elts))
@@ -131,13 +131,13 @@ def compared_protocols(module: Module) -> int:
 
 
 def calls_of(module: Module, *names: str) -> int:
-    """Count calls of functions by the dotted names given."""
+    """Count calls of functions with the dotted `names`."""
     calls = (node.func for node in ast.walk(module.tree) if isinstance(node, ast.Call))
     return sum(ast.unparse(call) in names for call in calls)
 
 
 def figures(checkout: Path) -> dict[str, Any]:
-    """Return all figures of a checkout."""
+    """Return all measures of a checkout."""
     modules = modules_of(checkout)
     within = {name: name.split(".") for name in modules}
     lines: Counter[str] = Counter()
@@ -172,7 +172,7 @@ def figures(checkout: Path) -> dict[str, Any]:
 
 
 def table(columns: Mapping[str, Mapping[str, Any]]) -> Iterator[str]:
-    """Yield the lines of a table: a figure a row, a checkout a column."""
+    """Yield the lines of a table with one row per measure and one column per checkout."""
     rows = [[""] + [name[-20:] for name in columns]]
     for name, value in next(iter(columns.values())).items():
         if isinstance(value, int):
@@ -190,7 +190,7 @@ def table(columns: Mapping[str, Mapping[str, Any]]) -> Iterator[str]:
 
 
 def main() -> None:
-    """Print the figures of the checkouts that are named."""
+    """Print the measures of the checkouts on the command line."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )

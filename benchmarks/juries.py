@@ -1,14 +1,14 @@
-"""Juries fitted on labels: what they gain on recorded judges.
+"""Gains of juries fitted on labels, on recorded judges.
 
     python benchmarks/juries.py                                  SummEval's recorded judges
     python benchmarks/juries.py --judgements A B C --labels L    any others, such as six judges
 
-``--page FILE`` writes what is printed as Markdown; ``--summaries`` and ``--clusters`` give other
-judges their baselines; ``--no-local`` leaves the local judge out of SummEval's jury.
+``--page FILE`` writes the output as Markdown; ``--summaries`` and ``--clusters`` are required for
+the baselines of other judges; ``--no-local`` leaves the local judge out of SummEval's jury.
 
-Recorded: gpt-3.5 by three prompts (reasons and a score, a letter, stars) and the packaged local
-judge on SummEval's 1,200 summaries, against the mean of three experts. Whether the intervals hold,
-``juries_coverage.py`` says.
+Recorded: gpt-3.5 with three prompts (reasons and a score, a letter, stars) and the packaged local
+judge on SummEval's 1,200 summaries, against the mean of three experts. ``juries_coverage.py``
+measures the coverage of the intervals.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ from fairjudge.scorers.trained_models import load_trained_models
 
 
 def recorded(*, local: bool) -> list[Judgement]:
-    """Return SummEval's recorded judges: each prompt is a judge of its own."""
+    """Return the rows of SummEval's recorded judges, with one judge per prompt."""
     rows = [
         _row(record, f"gpt-3.5, {prompt}", "likert", verdict)
         for prompt in JUDGES
@@ -67,7 +67,7 @@ def _row(
 
 
 def main() -> int:
-    """Run the simulations and data sets named on the command line."""
+    """Fit juries on SummEval's judges, or on those on the command line."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--judgements", type=Path, nargs="+")
     parser.add_argument("--labels", type=Path, default=SUMMEVAL / "labels.jsonl")

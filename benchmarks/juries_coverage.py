@@ -1,10 +1,10 @@
-"""Whether the intervals of juries, of rankings by several judges and of baselines hold.
+"""Coverage of the intervals of juries, of rankings by several judges and of baselines.
 
     python benchmarks/juries_coverage.py --json                            2,000 data sets of each
     python benchmarks/juries_coverage.py --json --processes 15 --folder F
 
-What is simulated: ``_jury_simulation.py``. ``--only TEXT`` runs the simulations whose name has it,
-and takes the others from the JSON file. With ``--json``, docs/calibration.md gets the table.
+``_jury_simulation.py`` describes the simulations. ``--only TEXT`` runs those whose name contains
+TEXT, and reads the others from the JSON file. ``--json`` writes the table to docs/calibration.md.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ SIMULATIONS: Mapping[str, Callable[..., dict[str, Any]]] = {
 
 
 def simulate(n_datasets: int, only: str, path: Path | None, each: Each) -> list[dict[str, Any]]:
-    """Run the simulations named, and take the others from `path`, where that has them."""
+    """Run the simulations selected by `only`, and read the others from `path`, if present."""
     recorded = json.loads(path.read_text("utf-8"))["simulated"] if path and path.exists() else []
     before = {result["what"]: result for result in recorded}
     results = []
@@ -41,7 +41,7 @@ def simulate(n_datasets: int, only: str, path: Path | None, each: Each) -> list[
 
 
 def coverage_lines(simulated: Sequence[Mapping[str, Any]]) -> list[str]:
-    """Return a Markdown table: a row a figure (of judges: the range), a column a setting."""
+    """Return a Markdown table: one row per measure (range over judges), one column per setting."""
     groups: dict[str, list[str]] = defaultdict(list)
     settings = [result for result in simulated if result["what"].startswith("juries")]
     for setting in settings:
@@ -60,7 +60,7 @@ def coverage_lines(simulated: Sequence[Mapping[str, Any]]) -> list[str]:
 
 
 def main() -> None:
-    """Run the simulations and print what they covered."""
+    """Run the simulations and print the coverage."""
     parser = simulation_parser(__doc__.splitlines()[0], "juries_coverage")
     parser.add_argument("--only", default="", help="simulations whose name has this; others stay")
     add_options(parser)

@@ -1,18 +1,18 @@
-"""Juries of recorded judges on which nothing here was developed, against right answers.
+"""Juries of recorded judges that were not used in development, against right answers.
 
     python benchmarks/juries_held_out.py [--json]
 
-- LLMBar: ChatGPT and LLaMA2, each by three prompts (one answer, reasons first, reasons in both
+- LLMBar: ChatGPT and LLaMA2, each with three prompts (one answer, reasons first, reasons in both
   orders at once): six judges on 419 pairs with a right answer. A judge's score of a pair is the
   share of its two orders in which it chose the second output: 0, .5 or 1.
 - Trust or Escalate: gpt-3.5-turbo and mistral-7b on 500 pairs, the probability of the second output
-  against the choice of people.
+  against the human choice.
 
-Printed are distances (RMSE, on 0 to 1) on held-out documents of the jury, of members' mean and of
-the best judge, with 95 % intervals over documents, and how many independent judges they are worth.
-Then distances with a whole set held out: each of LLMBar's five, fitted on the four others; and each
-of the two dimensions of SummEval that gpt-3.5 judged by three prompts (distances on 1 to 5, against
-the mean of three experts), fitted on the other dimension of other documents.
+Prints distances (RMSE, on 0 to 1) on held-out documents of the jury, of the members' mean and of
+the best judge, with 95 % intervals over documents, and the effective number of independent judges.
+Then prints distances with a whole set held out: each of LLMBar's five, fitted on the four others;
+and each of the two dimensions of SummEval that gpt-3.5 judged with three prompts (distances on 1 to
+5, against the mean of three experts), fitted on the other dimension of other documents.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ WAYS = ("jury", "mean", "best judge")
 
 
 def llmbar() -> tuple[JuryItems, list[str], list[str]]:
-    """Return items, names of judges, and the set of each item."""
+    """Return items, names of judges, and each item's set."""
     names = [f"{judge}, {prompt}" for judge in JUDGES for prompt in PROMPTS]
     sets, columns = [], []
     for judge in JUDGES:
@@ -68,7 +68,7 @@ def _rows(path: Path) -> list[dict[str, Any]]:
 
 
 def _second(result: dict[str, Any]) -> float:
-    """Return the share of the orders that chose the second output; NaN without a choice."""
+    """Return the share of orders in which the second output was chosen; NaN without a choice."""
     winners = [result[f"swap = {swap}"]["winner"] for swap in (False, True)]
     chosen = [float(winner == "2") for winner in winners if winner in {"1", "2"}]
     return float(np.mean(chosen)) if chosen else np.nan
@@ -97,7 +97,7 @@ def _items(columns: Sequence[Sequence[float]], labels: Sequence[float]) -> JuryI
 
 
 def by_document(items: JuryItems, names: Sequence[str]) -> dict[str, Any]:
-    """Return what a jury is worth on held-out documents."""
+    """Return the distances and gains of a jury on held-out documents."""
     figures = assess_jury(items, np.random.default_rng(0), names)
     return {
         "RMSE of the jury": figure(figures.rmse),
@@ -110,7 +110,7 @@ def by_document(items: JuryItems, names: Sequence[str]) -> dict[str, Any]:
 
 
 def summeval() -> tuple[JuryItems, list[str]]:
-    """Return items by three prompts, and the dimension of each item."""
+    """Return items judged with three prompts, and each item's dimension."""
     by_judge: dict[str, dict[tuple[str, str, str], float]] = defaultdict(dict)
     for row in recorded(local=False):
         if row.value is not None and row.system is not None:
@@ -127,9 +127,9 @@ def summeval() -> tuple[JuryItems, list[str]]:
 
 
 def by_set(items: JuryItems, sets: Sequence[str], *, n_folds: int) -> dict[str, dict[str, Any]]:
-    """Return distances on each set, of what is fitted on other sets and other folds' documents.
+    """Return distances on each set, fitted on other sets and on the documents of other folds.
 
-    One fold is for sets that share no documents.
+    Use one fold if the sets have no documents in common.
     """
     names, distances = np.array(sets), {}
     folds = assign_folds(items.documents, n_folds, np.random.default_rng(0))
@@ -155,7 +155,7 @@ def _predicted(training: JuryItems, test: JuryItems) -> np.ndarray:
 
 
 def _distances(scores: np.ndarray, items: JuryItems) -> dict[str, Any]:
-    """Return RMSEs over the items that all have scored, gains, biases and spreads of errors."""
+    """Return RMSEs over the items scored by all, gains, biases and spreads of errors."""
     scored = np.isfinite(scores).all(axis=0)
     errors = (scores[:, scored] - items.labels[scored]).T
     documents, distinct = codes(items.subset(scored).documents)
@@ -185,7 +185,7 @@ def _distances(scores: np.ndarray, items: JuryItems) -> dict[str, Any]:
 
 
 def main() -> None:
-    """Print the figures of both data sets."""
+    """Print the results for both data sets."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--json", type=Path, nargs="?", const=RESULTS / "juries_held_out.json")
     options = parser.parse_args()

@@ -1,11 +1,11 @@
-"""From a file in each layout of docs/your-data.md to a leaderboard: commands, seconds, and whether.
+"""Convert a file in each layout of docs/your-data.md to a leaderboard; count commands and seconds.
 
     python benchmarks/layouts.py [--data FOLDER] [--only TITLE ...] [--page docs/your-data.md]
 
-Files are made of real records in `--data` (SummEval, AllSides, Yelp), else of the bundled example;
-those of SummHay and DiverseSumm, and columns that are not recognised, are the page's own. The
-commands are those of the page, then those that are named as next, with a server on loopback in
-place of an LLM, so that the seconds are the library's own. The table is written to the page.
+Files are built from real records in `--data` (SummEval, AllSides, Yelp), else from the bundled
+example; those of SummHay and DiverseSumm, and columns that are not recognised, come from the page.
+The commands are those of the page, then those that their output suggests, with a server on loopback
+instead of an LLM, so that only the library is timed. The table is written to the page.
 """
 
 from __future__ import annotations
@@ -51,12 +51,12 @@ class World:
     reviews: list[Row]
 
     def first_summary(self, eid: str) -> str:
-        """Return one summary of a cluster."""
+        """Return the first summary of a cluster."""
         return next(row["text"] for row in self.summaries if row["eid"] == eid)
 
 
 def real(data: Path) -> World:
-    """Return a part of the real records in `data`."""
+    """Return some of the real records in `data`."""
     editors = read_rows(data / "allsides" / "summaries_editors.jsonl.gz")
     eids = {row["eid"] for row in editors}
     clusters = [
@@ -134,12 +134,12 @@ def _multi_news(world: World) -> list[Row]:
 
 
 def multi_news(world: World, folder: Path) -> None:
-    """Write a row a cluster."""
+    """Write one row per cluster."""
     _write_lines(folder / "test.jsonl", _multi_news(world))
 
 
 def lines(world: World, folder: Path) -> None:
-    """Write a line a cluster; the system takes the first words of the first article."""
+    """Write one line per cluster; the summary is the first words of the first article."""
     _write_lines(folder / "test.src", map(_documents, world.clusters))
     texts = (_line(world.first_summary(row["eid"])) for row in world.clusters)
     _write_lines(folder / "test.tgt", texts)
@@ -148,7 +148,7 @@ def lines(world: World, folder: Path) -> None:
 
 
 def wcep(world: World, folder: Path) -> None:
-    """Write a row a cluster with a list of articles."""
+    """Write one row per cluster with a list of articles."""
     rows = [
         {
             "id": row["eid"],
@@ -174,7 +174,7 @@ def wcep(world: World, folder: Path) -> None:
 
 
 def _ratings(world: World) -> list[tuple[Row, str, Row]]:
-    """Return each summary with an annotator and his or her ratings by aspect."""
+    """Return each summary with an annotator and that annotator's ratings by aspect."""
     texts = {(row["eid"], row["system"]): row for row in world.rated_summaries}
     results: dict[tuple[str, str, str], Row] = {}
     for row in world.labels:
@@ -187,7 +187,7 @@ def _ratings(world: World) -> list[tuple[Row, str, Row]]:
 
 
 def summeval(world: World, folder: Path) -> None:
-    """Write SummEval's file: a row a summary with all ratings."""
+    """Write SummEval's file: one row per summary with all ratings."""
     by_summary: dict[tuple[str, str], list[Row]] = {}
     for row, _, rated in _ratings(world):
         by_summary.setdefault((row["eid"], row["system"]), []).append(rated)
@@ -209,12 +209,12 @@ def summeval(world: World, folder: Path) -> None:
 
 
 def reviews(world: World, folder: Path) -> None:
-    """Write a row a review."""
+    """Write one row per review."""
     _write_table(folder / "reviews.csv", world.reviews)
 
 
 def label_studio(world: World, folder: Path) -> None:
-    """Write JSON-MIN, a row an annotation, beside the articles."""
+    """Write JSON-MIN with one row per annotation, and a file of the articles."""
     rows = [
         {
             "id": place,
@@ -236,7 +236,7 @@ def label_studio(world: World, folder: Path) -> None:
 
 
 def rated(world: World, folder: Path) -> None:
-    """Write a row a rated summary, with semicolons and the index column of pandas."""
+    """Write one row per rated summary, with semicolons and the index column of pandas."""
     rows = [
         {
             "": place,
@@ -253,7 +253,7 @@ def rated(world: World, folder: Path) -> None:
 
 
 def wide(world: World, folder: Path) -> None:
-    """Write a column for each of two systems, named as on the page."""
+    """Write one column per system, named as on the page."""
     systems = sorted({row["system"] for row in world.rated_summaries})[:2]
     texts = {(row["eid"], row["system"]): row["text"] for row in world.rated_summaries}
     rows = [
@@ -316,7 +316,7 @@ MAKERS: dict[str, Callable[[World, Path], None]] = {
 
 @dataclass(frozen=True, kw_only=True)
 class Way:
-    """What it took from a file in one layout to a leaderboard."""
+    """The commands and seconds from a file in one layout to a leaderboard."""
 
     title: str
     n_commands: int
@@ -327,7 +327,7 @@ class Way:
 
 
 def way(title: str, section: str, world: World, port: int) -> Way:
-    """Go from the files of a section of the page to a leaderboard; stop at what fails."""
+    """Run a section's commands up to a leaderboard; stop at the first failure."""
     blocks = _BLOCK.findall(section)
     (line,) = [text for kind, _, text in blocks if kind == "sh"]
     backend = ["--backend", "openai:stub", "--base-url", f"http://127.0.0.1:{port}/v1"]
@@ -370,7 +370,7 @@ def way(title: str, section: str, world: World, port: int) -> Way:
 
 
 def _run(command: Sequence[str], folder: Path) -> tuple[str, str]:
-    """Return what a command printed, and its error; empty where it worked."""
+    """Return a command's output and its error, which is empty on success."""
     cache = folder / "cache"
     environment = {"OPENAI_API_KEY": "none", "XDG_CACHE_HOME": str(cache), "COLUMNS": "200"}
     process = subprocess.run(
@@ -406,7 +406,7 @@ def table(ways: Sequence[Way], note: str) -> TextTable:
 
 
 def main() -> None:
-    """Measure, print, write the page."""
+    """Measure, print and write the page."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--data", type=Path)
     parser.add_argument("--only", nargs="*")

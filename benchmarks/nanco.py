@@ -1,26 +1,25 @@
 """Answer consolidation on NAnCo by its published protocol (Laban et al. 2022, section 4).
 
-Questions Q2, Q3, Q5 and Q6 choose the threshold: the mean of the four best. Q4, Q7, Q8 and Q9 test
-it. The figure is the balanced accuracy over all pairs of answers to a question (same group or not),
+The threshold is the mean of the best thresholds of Q2, Q3, Q5 and Q6; Q4, Q7, Q8 and Q9 test it.
+The metric is the balanced accuracy over all pairs of answers to a question (same group or not),
 averaged over questions.
 
-How choices were made: signals, weights, normalisation and partitioner were chosen on the four
-development questions, leaving one out at a time, and on six invented ones written for the purpose
-(invented_answers.json, in NAnCo's form; not used for the threshold), because four are few. The test
-questions were scored after everything was fixed.
+Signals, weights, normalisation and partitioner were chosen on the four development questions
+(leave-one-out), and on six invented questions (invented_answers.json, in NAnCo's format; not used
+for the threshold), since four are few. The test questions were scored after all choices were final.
 
-Measured once everything was fixed (test average over pairs): contextual 0.799, plain cosine 0.705;
-by the partition instead of the pair scores 0.766 and 0.689. The best published figure is 0.813.
+Final test averages over pairs: contextual 0.799, plain cosine 0.705; with the partition instead of
+the pair scores 0.766 and 0.689. The best published result is 0.813.
 
     python benchmarks/nanco.py [FOLDER] [--json FILE] [--development-only] [--embedding-model M]
         [--backend PROVIDER:MODEL [--base-url URL] [--cache FOLDER] [--concurrency N]
         [--timeout SECONDS]]
 
-With --backend a language model groups by the prompt that `fairjudge build` uses, and nothing is
-chosen by a threshold: `pairs` and `groups` are the same figure, that of the partition. Answers that
-it calls invalid, which a build leaves out, stay in the groups that it puts them in.
+With --backend a language model groups the answers with the prompt of `fairjudge build`. There is no
+threshold, so `pairs` and `groups` are both the result of the partition. Answers that the model
+labels invalid, which a build leaves out, remain in their groups.
 
-FOLDER holds nanco.json (default: ../shared/data/nanco beside the project).
+FOLDER contains nanco.json (default: ../shared/data/nanco beside the project).
 """
 
 from __future__ import annotations
@@ -89,7 +88,7 @@ Score: TypeAlias = Callable[[Labelled], NDArray[np.float64]]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Row:
-    """Balanced accuracies of one question, 0 to 1; `best` is with its own best threshold."""
+    """Balanced accuracies of one question, 0 to 1; `best` uses the question's best threshold."""
 
     qid: str
     question: str
@@ -102,7 +101,7 @@ class Row:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Report:
-    """One scorer: its threshold, and a row a question (development rows leave their own out)."""
+    """A scorer's threshold, and one row per question (leave-one-out on development questions)."""
 
     scorer: str
     threshold: float
@@ -112,7 +111,7 @@ class Report:
 
 
 def read(path: Path) -> dict[str, Labelled]:
-    """Read questions in NAnCo's form, by the qid that stands in their answers."""
+    """Read questions in NAnCo's format, by the qid in their answers."""
     records = json.loads(path.read_text(encoding="utf-8"))
     questions = [
         Labelled(
@@ -128,7 +127,7 @@ def read(path: Path) -> dict[str, Labelled]:
 
 
 def best_threshold(same: NDArray[np.bool_], scores: NDArray[np.float64]) -> float:
-    """Return the cut with the highest balanced accuracy, midway between neighbouring scores."""
+    """Return the threshold with the highest balanced accuracy, midway between adjacent scores."""
     levels = np.unique(scores)
     cuts = (levels[:-1] + levels[1:]) / 2
     return float(max(cuts[::-1], key=lambda cut: balanced_accuracy(same, scores >= cut)))
@@ -147,7 +146,7 @@ def by_cosine(embedder: Embedder) -> Score:
 
 
 def by_context(embedder: Embedder) -> Score:
-    """Return the score of every pair of answers by `equivalence`."""
+    """Return the `equivalence` score of every pair of answers."""
     return lambda item: equivalence(
         item.question, item.answers, contexts=item.contexts, embedder=embedder
     )
@@ -177,7 +176,7 @@ def by_trained_model(models: TrainedModels) -> Score:
 
 
 def run(questions: dict[str, Labelled], scorer: str, score: Score) -> Report:
-    """Score every question, choose the threshold on the development ones, and test it."""
+    """Score every question, choose the threshold on the development questions, and test it."""
     matrices = {qid: score(item) for qid, item in questions.items()}
     best = {qid: best_threshold(*_pairs(item, matrices[qid])) for qid, item in questions.items()}
     threshold = float(np.mean([best[qid] for qid in DEVELOPMENT]))
@@ -198,7 +197,7 @@ def run(questions: dict[str, Labelled], scorer: str, score: Score) -> Report:
 
 
 async def run_llm(questions: dict[str, Labelled], options: Model) -> Report:
-    """Have a language model group every question's answers."""
+    """Group every question's answers with a language model."""
     async with open_models(options) as models:
         if models.llm is None:
             raise ConfigurationError("grouping by a model needs --backend provider:model")
@@ -226,7 +225,7 @@ async def run_llm(questions: dict[str, Labelled], options: Model) -> Report:
 
 
 def _answers(item: Labelled) -> list[Answer]:
-    """Return the answers, each with the sentence it stands in, as annotators saw them."""
+    """Return the answers, each with its sentence, as shown to annotators."""
     rows = zip(item.answers, item.contexts, strict=True)
     glosses = [(text, sentence_around(text.strip(), context)) for text, context in rows]
     return [
@@ -236,7 +235,7 @@ def _answers(item: Labelled) -> list[Answer]:
 
 
 def _together(groups: Sequence[Sequence[int]], n: int) -> NDArray[np.float64]:
-    """Return 1 for answers of one group, else 0; shape (n, n)."""
+    """Return 1 for pairs of answers in the same group, else 0; shape (n, n)."""
     same = np.eye(n)
     for group in groups:
         same[np.ix_(group, group)] = 1.0
@@ -269,7 +268,7 @@ def _row(item: Labelled, matrix: NDArray[np.float64], cut: float, best: float) -
 
 
 def show(reports: Sequence[Report]) -> None:
-    """Print a table a scorer, then the published averages."""
+    """Print one table per scorer, then the published averages."""
     for report in reports:
         print(f"\n{report.scorer}: threshold {report.threshold:.3f}")
         print(f"{'':5}{'n':>4}{'cut':>7}{'pairs':>8}{'groups':>8}{'own cut':>9}  question")

@@ -1,8 +1,8 @@
-"""What a run costs beside the model's own time, and the same work through two other libraries.
+"""Overhead of a run in addition to the model's time, compared with two other libraries.
 
     python benchmarks/overhead.py [--without-others]
 
-The model answers at once, in the process. Everything else is as in ``fairjudge judge``: reading,
+The model answers immediately, in the process. All else is as in ``fairjudge judge``: input files,
 prompts of 10,000 characters, cache, records, checkpoints and results on disk. inspect_ai and
 DeepEval are installed by pip into a temporary environment.
 """
@@ -37,7 +37,7 @@ OTHERS = (
 
 
 def ours(folder: Path) -> Json:
-    """Judge 1,000 and 10,000 items, and the 10,000 once more from the cache."""
+    """Judge 1,000 and 10,000 items, and the 10,000 again from the cache."""
     results = {
         "small": mock_run(folder / "small", SMALL),
         "large": mock_run(folder / "large", LARGE),
@@ -49,7 +49,7 @@ def ours(folder: Path) -> Json:
 
 
 def single_hits(folder: Path, n: int = 3_000) -> float:
-    """Return the median seconds of a hit: key over a prompt of 10,000 characters, read, check."""
+    """Return the median seconds of a cache hit: key of a 10,000-character prompt, read, check."""
     target = ModelRef(provider="scripted", model="m")
     cache = ReplyCache(folder / "hits")
     backend = Pipeline(ScriptedBackend(lambda _: "Verdict: 3"), Caching(cache=cache))
@@ -78,7 +78,7 @@ def single_hits(folder: Path, n: int = 3_000) -> float:
 
 
 def others(folder: Path) -> list[Json]:
-    """Install the other libraries for themselves, and do the same work with them."""
+    """Install the other libraries in their own environment, and run the same work with them."""
     python = folder / "others" / "bin" / "python"
     subprocess.run([sys.executable, "-m", "venv", folder / "others"], check=True)
     pip = [python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
@@ -92,7 +92,7 @@ def others(folder: Path) -> list[Json]:
 
 
 def rows_of(result: Json) -> list[tuple[str, str, str]]:
-    """Return what was measured beside what is wanted."""
+    """Return the measurements with their targets."""
     small, large, cached = result["small"], result["large"], result["cached"]
     return [
         ("10,000 items, ms an item", f"{each_ms(large):.2f}", "1.0"),
@@ -107,7 +107,7 @@ def rows_of(result: Json) -> list[tuple[str, str, str]]:
 
 
 def main() -> None:
-    """Measure, print, keep."""
+    """Measure, print and store the results."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--without-others", action="store_true")
     arguments = parser.parse_args()

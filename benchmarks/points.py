@@ -1,14 +1,14 @@
-"""Whether groups of the default builder say one thing, by a reader's marks; and its speed.
+"""Purity of the default builder's groups by a reader's marks, and the builder's speed.
 
-    python benchmarks/points.py draw FILE [--seed N]        # 60 groups by seed, to be read
-    python benchmarks/points.py count [FILE]                # what the marks say
+    python benchmarks/points.py draw FILE [--seed N]        # 60 random groups, to be marked
+    python benchmarks/points.py count [FILE]                # counts of the marks
     python benchmarks/points.py speed [--data FOLDER]       # seconds: 46 articles; 100 KB; 1 MB
 
-Groups are drawn from clusters of real outlets (allsides), of writers on one event (newsstance),
-and the crawled cluster of 46 articles (recession). Of allsides and newsstance every second cluster
-is drawn from: the others chose the thresholds. A reader writes ``pure`` (all its statements say
-one thing) and ``doubled`` (another group of its cluster says the same) into each line of FILE; the
-marks that were made, with the first words of each statement, are in
+Groups are drawn from clusters of real outlets (allsides), of writers on one event (newsstance), and
+from the crawled cluster of 46 articles (recession). In allsides and newsstance only every second
+cluster is used; the thresholds were chosen on the others. A reader adds ``pure`` (all statements of
+the group have the same meaning) and ``doubled`` (another group of its cluster has that meaning) to
+each line of FILE. The recorded marks, with the first words of each statement, are in
 `tests/references/point_marks.jsonl`.
 """
 
@@ -41,7 +41,7 @@ CLUSTERS = {"recession": 1, "newsstance": 14, "allsides": 150}
 
 
 def clusters(folder: Path, source: str) -> list[Cluster]:
-    """Return the clusters of a source; of those that others drew from, every second one."""
+    """Return the clusters of a source; only every second one if the others chose thresholds."""
     names = {"allsides": "clusters.jsonl.gz", "newsstance": "clusters.jsonl"}
     if source in names:
         rows = read_rows(folder / source / names[source])[1::2]
@@ -51,7 +51,7 @@ def clusters(folder: Path, source: str) -> list[Cluster]:
 
 
 def groups(folder: Path, seed: int) -> Iterator[dict[str, Any]]:
-    """Yield every group of several sources, with the other ones of its cluster."""
+    """Yield every group of several sources, with the other groups of its cluster."""
     finder = PointFinder(embedder=load_embedder(), models=load_trained_models())
     for source, n in CLUSTERS.items():
         result = clusters(folder, source)
@@ -72,14 +72,14 @@ def groups(folder: Path, seed: int) -> Iterator[dict[str, Any]]:
 
 
 def draw(folder: Path, path: Path, seed: int) -> None:
-    """Write groups to be read."""
+    """Write random groups to be marked."""
     result = list(groups(folder, seed))
     sample = random.Random(seed).sample(result, min(N_GROUPS, len(result)))  # noqa: S311
     write_jsonl(path, sample)
 
 
 def count(path: Path) -> dict[str, int]:
-    """Return how many groups were read, and how many are pure and doubled."""
+    """Return the numbers of marked, of pure and of doubled groups."""
     rows = read_rows(path)
     return {"read": len(rows)} | {
         name: sum(bool(row[name]) for row in rows) for name in ("pure", "doubled")
@@ -87,13 +87,13 @@ def count(path: Path) -> dict[str, int]:
 
 
 def speed(folder: Path) -> dict[str, float]:
-    """Return the seconds that points take, of 46 articles and of long ones beside them."""
+    """Return the seconds to find points in 46 articles, and in a long and three short ones."""
     cluster = clusters(folder, "recession")[0].articles
     text = "\n\n".join(article.content for article in cluster)
     results = {}
     for name, size in (("46 articles", 0), ("100 KB", 100_000), ("1 MB", 1_000_000)):
         long = (text * (1 + size // len(text)))[:size]
-        # each long text differs from its copies, as a real one does
+        # number the repeated paragraphs, as identical ones would be skipped
         parts = [f"{paragraph} In case {n}." for n, paragraph in enumerate(long.split("\n\n"))]
         articles = [Article(aid="long", content="\n\n".join(parts)), *cluster[:3]]
         started = time.perf_counter()

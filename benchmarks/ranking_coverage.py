@@ -1,11 +1,11 @@
-"""Whether the ranking's intervals hold, in simulation, and what it says of SummEval's judge.
+"""Simulated coverage of the ranking's intervals, and the ranking by SummEval's judge.
 
     python benchmarks/ranking_coverage.py [--datasets 2000] [--json FILE] [--processes N]
 
-Judgements are drawn from the model with documents of their own leaning: a system's strength and the
-effect of position differ by document, so that rows of a document are no independent witnesses. So
-are whole rankings, two a document.
-Nominal 95 % intervals should cover 93 to 97 %; the ranks hold all systems at once, in 95 % or more.
+Judgements are drawn from the model with random effects of documents on a system's strength and on
+the position effect, so that rows of a document are dependent. Whole rankings, two per document, are
+drawn likewise. Nominal 95 % intervals should cover 93 to 97 %; the simultaneous intervals of ranks
+should cover all systems' ranks in at least 95 %.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ def draw(
 
 
 def truth(*, position: float, ties: bool, clustered: bool) -> dict[str, float]:
-    """Return what the model fitted to very many documents says: leanings flatten strengths."""
+    """Return the estimates on very many documents; random effects shrink the strengths."""
     if not clustered:
         return {f"s{i}": s - STRENGTHS.mean() for i, s in enumerate(STRENGTHS)} | {
             "position": position
@@ -84,7 +84,7 @@ def _values(ranking: Ranking) -> dict[str, float]:
 def simulate(
     n_datasets: int, n_documents: int, *, each: Each = one_by_one, **settings: bool | float
 ) -> dict[str, object]:
-    """Return the coverage of strengths, of the position effect and of all ranks at once."""
+    """Return the coverage of strengths, of the position effect and of all ranks jointly."""
     true = truth(**settings)  # type: ignore[arg-type]
     function = partial(hits_of, n_documents=n_documents, true=true, settings=settings)
     name = f"ranking, {n_documents} documents, " + ", ".join(
@@ -95,7 +95,7 @@ def simulate(
 
 
 def _percentages(data_sets: Iterable[Mapping[str, list[bool]]]) -> dict[str, list[float]]:
-    """Return, by figure, the share of hits in percent with its interval."""
+    """Return, for each measure, the share of hits in percent with its interval."""
     return {
         figure: [round(value, 1) for value in percent_interval(sum(hits), len(hits))]
         for figure, hits in collect_hits(data_sets).items()
@@ -105,7 +105,7 @@ def _percentages(data_sets: Iterable[Mapping[str, list[bool]]]) -> dict[str, lis
 def hits_of(
     seed: int, n_documents: int, true: Mapping[str, float], settings: Mapping[str, Any]
 ) -> dict[str, list[bool]]:
-    """Return which intervals of one data set hold the truth."""
+    """Return which intervals of one data set cover the truth."""
     rng = np.random.default_rng([seed, n_documents])
     ranking = rank_systems(draw(rng, n_documents, **settings), rng=rng)
     assert isinstance(ranking, Ranking)
@@ -128,10 +128,10 @@ def _system_hits(ranking: Ranking, true: Mapping[str, float]) -> dict[str, list[
 
 
 def draw_rankings(rng: np.random.Generator, n_documents: int) -> Rankings:
-    """Draw two rankings a document, in which systems have strengths of their own."""
+    """Draw two rankings per document, from strengths that differ by document."""
     documents = np.repeat(np.arange(n_documents), 2)
     own = 0.5 * rng.normal(size=(n_documents, STRENGTHS.size))[documents]
-    # The order of strengths with Gumbel's noise is Plackett and Luce's (Yellott 1977).
+    # Sorting by strength plus Gumbel noise samples the Plackett-Luce model (Yellott 1977).
     order = np.argsort(-(STRENGTHS + own + rng.gumbel(size=own.shape)), axis=1)
     return Rankings(
         rankings=tuple(tuple(f"s{i}" for i in ranking) for ranking in order.tolist()),
@@ -142,7 +142,7 @@ def draw_rankings(rng: np.random.Generator, n_documents: int) -> Rankings:
 def simulate_rankings(
     n_datasets: int, n_documents: int, *, each: Each = one_by_one
 ) -> dict[str, object]:
-    """Return the coverage of strengths and of all ranks at once, by whole rankings."""
+    """Return the coverage of strengths and of all ranks jointly, from whole rankings."""
     many = draw_rankings(np.random.default_rng(99), 6000)
     fitted = rank_by_rankings(many, rng=np.random.default_rng(0), n_resamples=2)
     assert isinstance(fitted, Ranking)
@@ -153,7 +153,7 @@ def simulate_rankings(
 
 
 def rankings_hits(seed: int, n_documents: int, true: Mapping[str, float]) -> dict[str, list[bool]]:
-    """Return which intervals of one data set of rankings hold the truth."""
+    """Return which intervals of one data set of rankings cover the truth."""
     rng = np.random.default_rng([seed, n_documents])
     ranking = rank_by_rankings(draw_rankings(rng, n_documents), rng=rng)
     assert isinstance(ranking, Ranking)
@@ -170,7 +170,7 @@ def summeval(aspect: str) -> dict[str, object]:
 
 
 def main() -> int:
-    """Run everything."""
+    """Run all simulations, then rank SummEval's systems."""
     parser = simulation_parser(__doc__, "ranking_coverage")
     add_options(parser)
     options = parser.parse_args()

@@ -1,10 +1,10 @@
-"""Whether prevalence corrected for a judge's errors covers the truth, in simulation.
+"""Simulated coverage of prevalence corrected for a judge's errors.
 
     python benchmarks/rates_coverage.py [--datasets 1000] [--json FILE] [--processes N]
 
-Labelled items have one share of yes, the others the same or another one: Rogan and Gladen's
-correction should cover in 93 to 97 % in both cases, PPI where the shares are equal. Truth is the
-share in the population that the items without a label are drawn from.
+The prevalence is equal on labelled and on other items, or differs. Rogan and Gladen's correction
+should cover in 93 to 97 % in both cases, PPI only if it is equal. The truth is the prevalence in
+the population from which the items without a label are drawn.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ SIZES = ((100, 1000), (200, 400))
 def answers(
     rng: np.random.Generator, n: int, share: float, rates: tuple[float, float], *, clustered: bool
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Draw truth, the judge's answers and documents: four items each, alike where clustered."""
+    """Draw truth, the judge's answers and documents of four items, correlated if `clustered`."""
     documents = np.arange(n) // 4
     mixing = 0.5 if clustered else 0.0
 
@@ -52,7 +52,7 @@ def simulate(
     clustered: bool,
     each: Each = one_by_one,
 ) -> dict[str, object]:
-    """Return how often each interval holds the truth, and the corrected one's mean width."""
+    """Return the coverage of each interval, and the mean width of the corrected one."""
     hits: dict[str, list[bool]] = defaultdict(list)
     widths = []
     function = partial(hits_of, sizes=sizes, shares=shares, judge=judge, clustered=clustered)
@@ -83,7 +83,7 @@ def hits_of(
     *,
     clustered: bool,
 ) -> tuple[dict[str, bool], float | None]:
-    """Return which intervals of one data set hold the truth, and how wide the corrected one is."""
+    """Return which intervals of one data set cover the truth, and the corrected one's width."""
     rates = JUDGES[judge]
     rng = np.random.default_rng([seed, *sizes, clustered, *_code(shares, judge)])
     y, f, documents = answers(rng, sizes[0], shares[0], rates, clustered=clustered)
@@ -112,7 +112,7 @@ def _code(shares: tuple[float, float], judge: str) -> tuple[int, ...]:
 
 
 def main() -> int:
-    """Run everything."""
+    """Run all simulations."""
     parser = simulation_parser(__doc__, "rates_coverage", datasets=1000)
     add_options(parser)
     options = parser.parse_args()

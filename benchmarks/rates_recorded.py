@@ -1,11 +1,11 @@
-"""Corrected shares of consistent summaries by SummEval's recorded judge, held against all labels.
+"""Corrected shares of consistent summaries by SummEval's recorded judge, compared with all labels.
 
     python benchmarks/rates_recorded.py [--draws 200] [--json [FILE]]
 
-A summary is consistent where the experts' mean is at least 4.5, the judge says so from 4 up. Labels
-of 30 of the 100 documents are shown to the estimate, the others tell the truth; 200 draws. In
-"other systems" the labels are of half of the systems and the share is asked of the other half, the
-less consistent one: yes is rarer there, and the judge may err otherwise.
+A summary is consistent if the experts' mean is at least 4.5; for the judge, if its score is at
+least 4. The estimate uses labels of 30 of the 100 documents, the others define the truth; 200
+draws. In "other systems" the labels are those of half of the systems, and the share is estimated
+for the other, less consistent half: yes is rarer there, and the judge's error rates may differ.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ WAYS = ("judged", "labelled", "corrected", "ppi")
 
 
 def answers() -> tuple[np.ndarray, np.ndarray, list[str], list[str]]:
-    """Return the judge's and the experts' yes or no, with document and system."""
+    """Return the judge's and the experts' binary answers, with document and system."""
     people: dict[tuple[str, str], list[float]] = defaultdict(list)
     for row in read_rows(SUMMEVAL / "labels.jsonl"):
         if row["aspect"] == "consistency" and row["annotator"].startswith("expert"):
@@ -46,7 +46,7 @@ def answers() -> tuple[np.ndarray, np.ndarray, list[str], list[str]]:
 
 
 def study(n_draws: int) -> list[dict[str, Any]]:
-    """Return rates, and how often each way's interval holds the share that the labels tell."""
+    """Return rates, and the coverage of each method's interval."""
     judged, labels, documents, systems = answers()
     names = sorted(set(documents))
     share = {system: labels[np.array(systems) == system].mean() for system in set(systems)}
@@ -109,7 +109,7 @@ def _held(estimate: Estimate | Undefined, truth: float) -> tuple[bool, float, fl
 
 
 def main() -> int:
-    """Run everything."""
+    """Print the coverage for the same and for other systems."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--draws", type=int, default=200)
     parser.add_argument("--json", type=Path, nargs="?", const=RESULTS / "rates_recorded.json")

@@ -1,4 +1,4 @@
-"""How long it takes to read replies of one thing over and over: a bad pattern would take minutes.
+"""Time to parse repetitive replies, on which a bad regular expression would take minutes.
 
 python benchmarks/reading_speed.py
 """
@@ -34,7 +34,7 @@ READERS: dict[str, Callable[[str], object]] = {
 
 
 def slowest(read: Callable[[str], object]) -> tuple[float, str]:
-    """Return the most processor seconds that a text took, and what it was made of."""
+    """Return the maximum processor seconds over texts, and the fragment of that text."""
     results = []
     for piece in PIECES:
         text = piece * (N_CHARACTERS // len(piece))
@@ -45,7 +45,7 @@ def slowest(read: Callable[[str], object]) -> tuple[float, str]:
 
 
 def rows_of(result: Json) -> list[tuple[str, str, str]]:
-    """Return what was measured beside what is wanted."""
+    """Return the measurements with their targets."""
     return [
         (f"{name}, seconds; slowest is {piece.strip() or 'white space'!r}", f"{seconds:.2f}", "5")
         for name, (seconds, piece) in result["slowest"].items()
@@ -53,7 +53,7 @@ def rows_of(result: Json) -> list[tuple[str, str, str]]:
 
 
 def main() -> None:
-    """Measure, print, keep."""
+    """Measure, print and store the results."""
     results = {"slowest": {name: slowest(reader) for name, reader in READERS.items()}}
     title = f"Reading replies of {N_CHARACTERS:,} characters"
     finish("reading_speed", results, title=title, rows=rows_of(results))

@@ -1,46 +1,46 @@
-"""How good references are, by the marks of a reader who read them beside all articles.
+"""Quality of references, by the marks of a reader who compared them with all articles.
 
     benchmarks/reference_quality.py sheet refs.jsonl -o marks.json
     benchmarks/reference_quality.py count refs.jsonl marks.json [--requests FOLDER] [--json FILE]
     benchmarks/reference_quality.py keep marks.json -o kept.json
     benchmarks/reference_quality.py recount kept.json [kept.json ...]
 
-`sheet` writes the marks of a reader who finds nothing to fault, with the texts they are of; the
-reader changes them, and `count` compares what stands there with the references. A list of clusters:
+`sheet` writes a sheet of marks without faults, with the texts of the references. The reader edits
+it, and `count` compares it with the references. A sheet is a list of clusters:
 
     {"eid": "e1", "questions": [{
         "question": "...",
         "divided": "rivals",              rivals, degree (answers by degree), or facets
-        "faults": ["..."],                what is wrong with the question as a whole, in words
-        "same": [[0, 2]],                 pairs of groups, from 0, that say the same
-        "rivals": [[0, 1]],               those of the reference (leave them)
+        "faults": ["..."],                faults of the question as a whole, in words
+        "same": [[0, 2]],                 pairs of groups (0-based) with the same meaning
+        "rivals": [[0, 1]],               the reference's rivals (do not edit)
         "groups": [{
             "label": "...",
             "answers": [{"aid": "a", "answer": "...", "mark": "yes"}],
-            "dispute": ["b"],             articles listed against the group
-            "missing": ["c"],             articles that say it (or dispute it), not listed
-            "against": []}]}]}            those of `missing` that dispute it and do not say it
+            "dispute": ["b"],             articles listed as disputing the group
+            "missing": ["c"],             articles that state (or dispute) it, not listed
+            "against": []}]}]}            articles in `missing` that dispute it
 
-An answer's mark is `yes` (its article says the label by it), `elsewhere` (it answers the question,
-but does not say the label), or `no` (it does not answer it, or its article does not say so).
+An answer's mark is `yes` (its article states the label with it), `elsewhere` (it answers the
+question, but not with the label), or `no` (no answer, or not stated by its article).
 
-Counted are
-- answers right: not marked `no`, of all;
-- recall of memberships (an article in a group): those with a `yes`, and the articles against a
-  group, of these and the missing;
-- the same, rivals counted: an article in a group is on record as opposing that group's rivals, so
-  one of `against` that stands in a rival is not missing (of marks with `rivals` and `against`);
-- recall of sources: articles that stand in a group of a question, of these and those in none;
-- larger groups pure: of groups with two articles or more, those in which all answers are `yes`;
-- pairs of groups that say the same, of all pairs within a question;
-- questions with rivals or by degree, and without a fault.
+Counts:
+- answers right: answers not marked `no`, of all;
+- recall of memberships (an article in a group): articles with a `yes` and articles that dispute a
+  group, of these and the missing ones;
+- recall with rivals: an article in a group also counts as disputing that group's rivals, so an
+  article of `against` in a rival is not missing (for marks with `rivals` and `against`);
+- recall of sources: articles in a group of a question, of these and the articles in none;
+- larger groups pure: groups in which all answers are `yes`, of those with two or more articles;
+- pairs of groups with the same meaning, of all pairs within a question;
+- questions with rivals or by degree, and questions without a fault.
 
 `keep` writes the marks without any text of articles, questions, answers or readers: ids, verdicts,
-and how many faults a question has. `recount` counts these, without references.
+and the number of faults per question. `recount` counts these, without references.
 
-`--requests` is a folder of requests as sent, one a `body_*.json` (an OpenAI body): calls a cluster,
-and the share of characters that a call has in common, from its first on, with an earlier one of its
-kind and cluster (the first of each kind aside).
+`--requests` is a folder of requests, one OpenAI body per `body_*.json`. It adds the calls per
+cluster, and the share of characters in a prefix common to an earlier call of the same kind and
+cluster (except for the first call of each kind).
 """
 
 from __future__ import annotations
@@ -81,19 +81,19 @@ _BLOCK = re.compile(r"^<(questions|groups) \w+>\n.*?\n</\1 \w+>$", re.DOTALL | r
 
 @dataclass(frozen=True, slots=True)
 class Share:
-    """A count of a whole."""
+    """A count, and the total of which it is a part."""
 
     n: int
     of: int
 
     @property
     def value(self) -> float | None:
-        """Return the share, None of nothing."""
+        """Return the share; None if the total is 0."""
         return self.n / self.of if self.of else None
 
 
 def sheet(references: Sequence[Reference]) -> list[dict[str, Any]]:
-    """Return marks for a reader to change."""
+    """Return marks without faults, for a reader to edit."""
     return [
         {
             "eid": reference.eid,
@@ -127,7 +127,7 @@ def _unmarked(question: QuestionAnswers) -> dict[str, Any]:
 
 
 def quality(references: Sequence[Reference], marks: Sequence[dict[str, Any]]) -> dict[str, Share]:
-    """Return each count; `ValueError` where marks are of other references, or none of ours."""
+    """Return each count; raise `ValueError` if the marks do not match the references."""
     by_eid = {mark["eid"]: mark for mark in marks}
     if len(by_eid) < len(marks) or by_eid.keys() != {reference.eid for reference in references}:
         raise ValueError("the marks are of other clusters than the references")
@@ -142,7 +142,7 @@ def quality(references: Sequence[Reference], marks: Sequence[dict[str, Any]]) ->
 
 
 def without_texts(marks: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Return what is counted of marks, without a word of articles, questions or the reader."""
+    """Return the marks without any text of articles, questions or the reader."""
     return [
         {"eid": mark["eid"], "questions": [_bare(question) for question in mark["questions"]]}
         for mark in marks
@@ -167,7 +167,7 @@ def _bare(mark: dict[str, Any]) -> dict[str, Any]:
 
 
 def counts_of(marks: Sequence[dict[str, Any]]) -> dict[str, Share]:
-    """Return each count of marks, with texts or without."""
+    """Return each count of marks, which may be without texts."""
     counts: dict[str, list[int]] = defaultdict(lambda: [0, 0])
     for question in chain.from_iterable(reader["questions"] for reader in marks):
         for name, (n, of) in _of_question(question).items():
@@ -234,7 +234,7 @@ def _of_question(mark: dict[str, Any]) -> dict[str, tuple[int, int]]:
 
 
 def _rivals_counted(mark: dict[str, Any], listed: int, missing: int) -> dict[str, tuple[int, int]]:
-    if "rivals" not in mark:  # marks of former sheets
+    if "rivals" not in mark:  # marks of older sheets
         return {}
     groups = mark["groups"]
     opposing: dict[int, set[str]] = defaultdict(set)
@@ -246,10 +246,10 @@ def _rivals_counted(mark: dict[str, Any], listed: int, missing: int) -> dict[str
 
 
 def shared_prefix(prompts: Sequence[str]) -> Share:
-    """Return how many characters of calls stand in a prefix of an earlier one of the same block.
+    """Count the characters of calls in a prefix common to an earlier call with the same block.
 
-    The block is what a cluster's calls of one kind share: the questions, or the groups. The first
-    call with a block shares it with no other and is not counted; nor is a call without one.
+    The block is the common part of a cluster's calls of one kind: the questions, or the groups.
+    The first call with a block is not counted, and neither are calls without a block.
     """
     by_block: dict[tuple[str, str], list[str]] = defaultdict(list)
     for prompt in prompts:
@@ -269,14 +269,14 @@ def _n_common(a: str, b: str) -> int:
 
 
 def prompts_in(folder: Path) -> Iterator[str]:
-    """Yield the text of each request in `folder`, in the order of their names."""
+    """Yield the text of each request in `folder`, sorted by file name."""
     for path in sorted(folder.glob("body_*.json")):
         messages = json.loads(path.read_text("utf-8"))["messages"]
         yield "\n".join(message["content"] for message in messages)
 
 
 def report(counts: dict[str, Share]) -> str:
-    """Return a line a count, with its target and whether it is reached."""
+    """Return one line per count, with its target and whether that is reached."""
     lines = []
     for name, share in counts.items():
         value = "none" if share.value is None else f"{share.value:.3f}"
@@ -292,7 +292,7 @@ def report(counts: dict[str, Share]) -> str:
 
 
 def main(args: Sequence[str] | None = None) -> int:
-    """Write a sheet, count what stands in one, or keep what is counted."""
+    """Write a sheet, count its marks, or store them without texts."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawTextHelpFormatter
     )

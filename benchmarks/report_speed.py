@@ -1,9 +1,10 @@
-"""How long a report of thousands of judgements takes to make, and to open in Chromium.
+"""Time to write a report of thousands of judgements, and to open it in Chromium.
 
     python benchmarks/report_speed.py [N_JUDGEMENTS ...]
 
-Required: 5,000 judgements open within 2 s. Opened is when every filter, table and button stands
-and answers; measured in the page from the start of navigation, best and worst of five.
+Required: 5,000 judgements open within 2 s. A page is open when every filter, table and button is
+shown and responds. Times are measured in the page from the start of navigation, best and worst of
+five.
 """
 
 from __future__ import annotations
@@ -84,7 +85,7 @@ def judgements(rng: random.Random, eid: str) -> Iterator[dict[str, Any]]:
 
 
 def write(folder: Path, n: int) -> None:
-    """Write records with at least `n` judgements, cut to `n`."""
+    """Write records with `n` judgements."""
     rng = random.Random(0)  # noqa: S311  # invented text, no secret
     eids = [f"cluster-{place:04d}" for place in range(-(-n // PER_CLUSTER))]
     rows = [row for eid in eids for row in judgements(rng, eid)][:n]
@@ -103,7 +104,7 @@ def write(folder: Path, n: int) -> None:
 
 
 def open_page(path: Path, *, repeats: int = 5) -> list[dict[str, float]]:
-    """Open the page; return milliseconds until ready, and for a search, a sort and a reply."""
+    """Open the page; return milliseconds to load, to search, to sort and to show a reply."""
     from playwright.sync_api import sync_playwright
 
     results = []
@@ -146,7 +147,7 @@ _MEASURE = """async () => {
 
 
 def main() -> None:
-    """Print two lines a size."""
+    """Print two lines per size."""
     print(describe_machine())
     for n in [int(argument) for argument in sys.argv[1:]] or [5000, 20_000]:
         with tempfile.TemporaryDirectory() as folder:

@@ -1,10 +1,10 @@
-"""The memory of one run of many judgements: resume, record, score, write.
+"""Memory of one run with many judgements: resume, record, score, write.
 
     python benchmarks/run_memory.py [N ...]
 
-Each N is judged in a process of its own by a judge that answers at once with a reply of about 250
-characters, and its peak memory is printed, less what the process held before the first task. The
-tasks are as in practice: 40 systems, 25 articles a cluster, each article judged by itself.
+For each N, N tasks are judged in their own process by a judge that answers immediately with a reply
+of about 250 characters. Prints the peak memory minus the memory before the first task. The tasks
+are realistic: 40 systems, 25 articles per cluster, each article judged separately.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ WORDS = SENTENCE * 4
 
 
 class AtOnce:
-    """Judges without asking anybody."""
+    """A judge that answers immediately, without a model."""
 
     name = "scripted"
     signature = "judge:scripted;" + "a" * 80
@@ -83,12 +83,12 @@ def tasks(n: int) -> tuple[JudgeTask, ...]:
 
 
 def peak_mib() -> float:
-    """Return the most memory that this process has had."""
+    """Return the peak memory of this process."""
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
 
 
 async def judge(n: int, folder: Path) -> str:
-    """Judge `n` tasks in `folder` and say what that took."""
+    """Judge `n` tasks in `folder` and print time and memory."""
     before, begun = peak_mib(), time.perf_counter()
     work = tasks(n)
     planned = peak_mib()
@@ -114,7 +114,7 @@ async def judge(n: int, folder: Path) -> str:
 
 
 def main() -> None:
-    """Judge each number of tasks in a process of its own."""
+    """Judge each number of tasks in its own process."""
     parser = argparse.ArgumentParser()
     parser.add_argument("n", type=int, nargs="*", default=[20_000, 200_000])
     parser.add_argument("--here", action="store_true", help=argparse.SUPPRESS)

@@ -1,13 +1,13 @@
-"""A plan for 10 million judgements: calls, money, hours, storage, and what holds it up.
+"""A plan for 10 million judgements: calls, costs, hours, storage, and the bottleneck.
 
     python benchmarks/scale_plan.py [--store URL] [--write docs/scale.md]
 
-What one judgement costs this machine is measured here, with a backend that answers at once: time
-on the processor, and bytes in cache, records and checkpoints, embedded and (given --store, an
-empty PostgreSQL database) in the store. Tokens are those of the bundled example's prompts, prices
-those of the packaged table. The hours come from `_scale_simulation`; what one part alone would
-allow, by arithmetic, stands beside. Latency, limits and the number of processors at the store are
-assumptions, and printed as such.
+The resources per judgement are measured on this machine with a backend that answers immediately:
+processor time, and bytes in cache, records and checkpoints, embedded and (with --store, an empty
+PostgreSQL database) in the store. Token counts are those of the bundled example's prompts, prices
+those of the packaged table. The hours come from `_scale_simulation`, next to the bound of each part
+by arithmetic. Latency, limits and the number of processors at the store are assumptions, and are
+labelled as such.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ STORE_SECONDS = 0.0003
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Measured:
-    """What one judgement takes: seconds of this machine's processor, and bytes by what they are."""
+    """Resources per judgement: processor seconds on this machine, and bytes by kind."""
 
     cpu_seconds: float
     stored_bytes: dict[str, float]
@@ -84,7 +84,7 @@ def tasks(n: int) -> list[JudgeTask]:
 
 
 async def measure(store: StoreAddress | None, folder: Path) -> Measured:
-    """Judge `N_MEASURED` items in this process and look at what that took."""
+    """Judge `N_MEASURED` items in this process and measure the resources per judgement."""
     cache = open_cache(folder / "cache", store=store, warn=print)
     answers = ScriptedBackend(lambda _: REPLY)
     places = Concurrency(64)
@@ -131,7 +131,7 @@ async def measure(store: StoreAddress | None, folder: Path) -> Measured:
 def stored(
     cache: ReplyCache | PostgresCache, folder: Path, store: StoreAddress | None
 ) -> dict[str, float]:
-    """Return the bytes a judgement takes, by place; indexes included."""
+    """Return the bytes per judgement by kind of storage, including indexes."""
     results = {"replies": cache.stats().size_bytes / N_MEASURED}
     if store is not None:
         ((size,),) = Server(store).run("SELECT pg_total_relation_size('fairjudge.run_rows')")
@@ -145,9 +145,9 @@ def stored(
 
 
 def statement_seconds(cache: PostgresCache) -> float:
-    """Return how long a judgement's statements take at the store, on average.
+    """Return the mean seconds of a judgement's statements at the store.
 
-    Two of them, the claim and the reply, are on disk before they end; four are not waited for so.
+    Two of them, the claim and the reply, are synchronously committed; four are not.
     """
     seconds = []
     for statement in (
@@ -163,7 +163,7 @@ def statement_seconds(cache: PostgresCache) -> float:
 
 
 def planned() -> Plan:
-    """Return the plan of the example's judgements, for their tokens."""
+    """Return the plan of the example's judgements, which has their token counts."""
     (plan,) = plan_judging(
         example_path("references.json"),
         example_path("summaries.jsonl"),
@@ -178,7 +178,7 @@ def planned() -> Plan:
 def settings(
     embedded: Measured, shared: Measured | None, tokens_a_call: float
 ) -> tuple[Setting, ...]:
-    """Return what is simulated, from one machine upwards."""
+    """Return the simulated settings, in order of the number of machines."""
     base = Setting(
         name="one machine, small account",
         machines=1,
@@ -205,7 +205,7 @@ def settings(
 
 
 def report(embedded: Measured, shared: Measured | None, plan: Plan) -> Iterator[str]:
-    """Yield the page's figures."""
+    """Yield the page's tables."""
     tokens_in, tokens_out = plan.input_tokens / plan.n_calls, plan.output_tokens / plan.n_calls
     yield f"Measured on: {describe_machine()}.\n"
     yield f"One judgement: {tokens_in:.0f} tokens in, {tokens_out:.0f} out (the bundled example).\n"

@@ -1,13 +1,13 @@
-"""Whether the stability audit's intervals hold, in simulation, and what it says of recorded judges.
+"""Simulated coverage of the stability audit's intervals, and the audit of recorded judges.
 
     python benchmarks/stability_coverage.py [--datasets 1000] [--json [FILE]]
 
-Simulated: judgements of 60 documents by 4 items under one or three prompts, twice or three times,
-items of a document being alike. Nominal 95 % intervals should cover 93 to 97 %. Truths of flip
-rates come from a population of 20,000 documents.
+Simulated: judgements of 60 documents with 4 correlated items each, with one or three prompts and
+two or three repeats. Nominal 95 % intervals should cover 93 to 97 %. Truths of flip rates come from
+a population of 20,000 documents.
 
-Recorded: SummEval's judge under three prompts (reasons and a score, a letter, stars), of which the
-second has repeats; and one judge under four prompts, whose records are copies of one another.
+Recorded: SummEval's judge with three prompts (reasons and a score, a letter, stars), the second of
+which has repeats; and one judge with four prompts, whose records are copies of each other.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ def draw(
 def figures(
     judgements: RepeatedJudgements, rng: np.random.Generator, n_resamples: int
 ) -> dict[str, Estimate]:
-    """Return every figure that has a value."""
+    """Return every measure that has a value."""
     result = stability(judgements, rng=rng, n_resamples=n_resamples)
     assert isinstance(result, Stability)
     estimates = {
@@ -69,7 +69,7 @@ def figures(
 
 
 def simulate(n_datasets: int, n_variants: int, n_repeats: int) -> dict[str, Any]:
-    """Return the coverage of every figure."""
+    """Return the coverage of every measure."""
     shape = {"n_variants": n_variants, "n_repeats": n_repeats}
     population = draw(np.random.default_rng(99), 20_000, **shape)
     truth = {
@@ -89,7 +89,7 @@ def simulate(n_datasets: int, n_variants: int, n_repeats: int) -> dict[str, Any]
 
 
 def summeval() -> list[dict[str, Any]]:
-    """Return the audit of SummEval's judge under three prompts."""
+    """Return the audit of SummEval's judge with three prompts."""
     names = ("eid", "system", "aspect", "judge")
     rows = [
         Judgement.model_validate(
@@ -109,7 +109,7 @@ def summeval() -> list[dict[str, Any]]:
 
 
 def variants() -> list[dict[str, Any]]:
-    """Return the audit of the judge whose four prompts were recorded."""
+    """Return the audit of the judge that was recorded with four prompts."""
     rows = [
         Judgement(
             eid=record["item_id"],
@@ -130,7 +130,7 @@ def variants() -> list[dict[str, Any]]:
 
 
 def main() -> int:
-    """Run everything."""
+    """Run all simulations and audits."""
     options = simulation_parser(__doc__, "stability_coverage", datasets=1000).parse_args()
     recorded = [*summeval(), *variants()] if DATA.is_dir() else []
     for group in recorded:

@@ -1,4 +1,4 @@
-"""How soon work begins: imports, help, and killed runs of 10,000 items and of 10,000 clusters.
+"""Start-up time: imports, help, and resumed runs of 10,000 items and of 10,000 clusters.
 
 python benchmarks/start_up.py
 """
@@ -18,7 +18,7 @@ N_ITEMS, N_DONE = 10_000, 9_000
 
 
 def seconds(*arguments: str) -> float:
-    """Return the seconds of the quickest of several runs of Python."""
+    """Return the least seconds of several runs of Python."""
     command = [sys.executable, *arguments]
     return quickest(
         lambda: subprocess.run(command, check=True, stdout=subprocess.DEVNULL), repeats=7
@@ -26,7 +26,7 @@ def seconds(*arguments: str) -> float:
 
 
 def rows_of(result: Json) -> list[tuple[str, str, str]]:
-    """Return what was measured beside what is wanted."""
+    """Return the measurements with their targets."""
     resumed = result["resumed"]
     return [
         ("Python itself, seconds", f"{result['python_seconds']:.2f}", ""),
@@ -47,7 +47,7 @@ def rows_of(result: Json) -> list[tuple[str, str, str]]:
 
 
 def main() -> None:
-    """Measure, print, keep."""
+    """Measure, print and store the results."""
     results: Json = {
         "python_seconds": seconds("-c", "pass"),
         "import_seconds": seconds("-c", "import fairjudge"),

@@ -1,4 +1,4 @@
-"""How long the statistics take: 1,000 items x 2,000 resamples, and 100,000 judgements.
+"""Time of the statistics: 1,000 items x 2,000 resamples, and 100,000 judgements.
 
     python benchmarks/stats_speed.py
 
@@ -98,7 +98,7 @@ def large(*, continuous: bool) -> None:
 
 
 def several_judges() -> None:
-    """Time everything that `fairjudge.calibrate` finds of six judges and their jury."""
+    """Time `fairjudge.calibrate` on six judges and their jury."""
     rng = np.random.default_rng(0)
     judgements, labels = [], []
     for place in range(1600):

@@ -1,12 +1,12 @@
-"""A whole study by one command: 5 systems on 20 real events, killed, resumed, and run by hand.
+"""A complete study in one command: 5 systems on 20 real events; also resumed and step by step.
 
     python benchmarks/study.py --data FOLDER [--events 20]
 
-FOLDER holds ``newsstance/clusters.jsonl``. The events are drawn by seed; the systems are rules
-(first sentences, one source, drawn sentences). Everything is judged by the bundled model. The study
-is killed half-way and resumed, then run uninterrupted in another folder, then repeated there; last,
-each step is run by its own command, with a separate cache: results must be equal. Writes its table
-to docs/study.md.
+FOLDER contains ``newsstance/clusters.jsonl``. The events are drawn with a seed; the systems are
+rules (first sentences, one source, random sentences). The bundled model is the judge. The study is
+killed half-way and resumed, then run uninterrupted in another folder, then repeated there. Finally
+each step is run by its own command, with a separate cache. All results must be equal. Writes its
+table to docs/study.md.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ scorer = "coverage"
 
 
 def first(articles: list[Article]) -> list[str]:
-    """Return the first sentence of each of some articles."""
+    """Return the first sentences of the first articles."""
     return [sentence_texts(article.content)[0] for article in articles[:N_SENTENCES]]
 
 
@@ -74,7 +74,7 @@ def lead(articles: list[Article], *, place: int) -> list[str]:
 
 
 def draw_sentences(articles: list[Article], *, rng: np.random.Generator) -> list[str]:
-    """Return some sentences of all articles."""
+    """Return random sentences of all articles."""
     every = [text for article in articles for text in sentence_texts(article.content)]
     return list(rng.choice(every, size=min(N_SENTENCES, len(every)), replace=False))
 
@@ -93,7 +93,7 @@ def systems(rng: np.random.Generator) -> dict[str, Callable[[list[Article]], lis
 
 
 def write_data(folder: Path, events: list[Cluster]) -> None:
-    """Write clusters, with the length of each article as its attribute, and summaries."""
+    """Write clusters, with an attribute for each article's length, and summaries."""
     rows, summaries = [], []
     systems_of = systems(np.random.default_rng(SEED))
     for event in events:
@@ -111,23 +111,23 @@ def write_data(folder: Path, events: list[Cluster]) -> None:
 
 
 def fairjudge(*args: str, cwd: Path) -> subprocess.Popen[str]:
-    """Begin a command in `cwd`."""
+    """Start a command in `cwd`."""
     command = [sys.executable, "-m", "fairjudge", *args]
     return subprocess.Popen(command, cwd=cwd, text=True, stdout=subprocess.PIPE, stderr=None)
 
 
 def timed(*args: str, cwd: Path) -> tuple[float, str]:
-    """Run a command to its end; return its seconds and what it printed."""
+    """Run a command; return its seconds and output."""
     began = time.perf_counter()
     process = fairjudge(*args, cwd=cwd)
     out, _ = process.communicate()
-    if process.returncode not in {0, 3}:  # 3: an event without a question
+    if process.returncode not in {0, 3}:  # 3: some event has no question
         raise SystemExit(f"{args}: ended with {process.returncode}")
     return time.perf_counter() - began, out
 
 
 def by_hand(folder: Path) -> float:
-    """Do the same by single commands; return their seconds."""
+    """Run the steps of the study by single commands; return their seconds."""
     cache = ("--cache", "own")
     judge = ("judge", "--references", "refs.jsonl", "--summaries", "summaries.jsonl", *cache)
     seconds = 0.0
@@ -159,12 +159,12 @@ PAIRS = {
 
 
 def values(path: Path) -> Any:
-    """Return what a file holds."""
+    """Return the values in a file."""
     return read_rows(path) if path.suffix == ".jsonl" else json.loads(path.read_text("utf-8"))
 
 
 def measured(folder: Path) -> Iterator[tuple[str, str]]:
-    """Run all of it; yield each measure and its value."""
+    """Run all variants; yield each measure and its value."""
     process = fairjudge("study", "study.toml", "--cache", "killed", "-o", "one", "-q", cwd=folder)
     time.sleep(KILLED_AFTER)
     process.send_signal(signal.SIGKILL)
@@ -192,7 +192,7 @@ def measured(folder: Path) -> Iterator[tuple[str, str]]:
 
 
 def main() -> None:
-    """Run it, and write the table."""
+    """Run the benchmark, and write the table."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--data", type=Path, required=True)
     parser.add_argument("--events", type=int, default=20)

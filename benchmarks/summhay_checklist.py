@@ -1,16 +1,16 @@
-"""Checklist against one question an answer, on people's labels of Summary of a Haystack.
+"""Checklist compared with binary questions, on the human labels of Summary of a Haystack.
 
-Whole summaries are drawn by seed until they hold as many labels as asked for (60). Each is judged
-twice by the same model: by a checklist of all its labelled insights, one call a summary, and by
-binary questions, one call an insight. Printed is the share of labels that each agrees with, where a
-part counts as covered, where only the whole does, and (checklist alone) in three levels, with 95 %
-intervals over summaries, and the paired difference. Recorded judges' covered-or-not agreement on
+Whole summaries are drawn with a seed until they have the required number of labels (60). Each is
+judged twice by the same model: with a checklist of all its labelled insights, one call per summary,
+and with binary questions, one call per insight. Prints the agreement of both with the labels, with
+95 % intervals over summaries, and the paired difference: if partial coverage counts as covered, if
+only full coverage does, and (checklist only) in three levels. Recorded judges' binary agreement on
 all 1,419 labels of the data set: gemini-1.5-pro .858, gpt-4o .829, gpt-3.5 .765.
 
     python benchmarks/summhay_checklist.py --backend openai:my-model --base-url http://127.0.0.1:8000/v1
         [--data FILE] [--labels 60] [--seed 0] [--cache DIR] [--json FILE]
 
-``--backend local`` asks the embedded judge. Replies are cached: a run that was stopped goes on.
+``--backend local`` uses the local judge. Replies are cached, so an interrupted run resumes.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ QUESTION = "Which of these findings about the documents does the summary give?"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Item:
-    """A summary, its insights, and for each what people said: 1, 0.5 or 0."""
+    """A summary, its insights, and the human label of each: 1, 0.5 or 0."""
 
     eid: str
     system: str
@@ -54,7 +54,7 @@ class Item:
 
 
 def draw(path: Path, *, n_labels: int, seed: int) -> list[Item]:
-    """Return whole summaries in random order until they hold `n_labels` labels."""
+    """Return whole summaries in random order until they have `n_labels` labels."""
     groups: dict[tuple[str, str], list[dict[str, Any]]] = defaultdict(list)
     for row in read_rows(path):
         groups[row["eid"], row["system"]].append(row)
@@ -78,7 +78,7 @@ def draw(path: Path, *, n_labels: int, seed: int) -> list[Item]:
 
 
 def tasks(item: Item) -> tuple[JudgeTask, tuple[JudgeTask, ...]]:
-    """Return the checklist's task on a summary, and one binary task an insight."""
+    """Return the checklist task on a summary, and one binary task per insight."""
     groups = tuple((Answer(aid="source", answer=insight),) for insight in item.insights)
     whole = JudgeTask(
         eid=item.eid,
@@ -102,7 +102,7 @@ def tasks(item: Item) -> tuple[JudgeTask, tuple[JudgeTask, ...]]:
 
 
 async def judged(judge: Judge, task: JudgeTask) -> Judgement:
-    """Ask as ``fairjudge judge`` does: once more where a reply cannot be read."""
+    """Return a task's judgement; ask again if the reply is unparsable, as ``fairjudge judge``."""
     first = await judge.ask(task)
     outcome = as_writing_judge(judge).read(task, first) if isinstance(first, Reply) else first
     if isinstance(first, Reply) and not isinstance(outcome, Judgement):
@@ -114,7 +114,7 @@ async def judged(judge: Judge, task: JudgeTask) -> Judgement:
 
 
 async def ask(items: Sequence[Item], model: Model) -> list[dict[str, Any]]:
-    """Return one row a label, with what both ways said; None where unscored."""
+    """Return one row per label, with both methods' values; None if unscored."""
     async with open_models(model) as models:
 
         def judge_of(protocol: ProtocolName, unit: ReferenceUnit) -> Judge:
@@ -150,7 +150,7 @@ async def ask(items: Sequence[Item], model: Model) -> list[dict[str, Any]]:
 
 
 def agreement(rows: Sequence[dict[str, Any]]) -> dict[str, Any]:
-    """Return how often each way agrees with people, on the labels that both scored."""
+    """Return both methods' agreement with the labels, on the labels that both scored."""
     scored = [row for row in rows if row["checklist"] is not None and row["binary"] is not None]
     documents = [row["summary"] for row in scored]
 
@@ -176,7 +176,7 @@ def agreement(rows: Sequence[dict[str, Any]]) -> dict[str, Any]:
 
 
 def main() -> None:
-    """Print the agreement of both ways."""
+    """Print the agreement of both methods."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--backend", default="local")
     parser.add_argument("--base-url")

@@ -1,8 +1,8 @@
-"""Calls at once against a server on loopback: throughput, backing off, and limits a minute.
+"""Concurrent calls to a server on loopback: throughput, back-off, and limits per minute.
 
     python benchmarks/throughput.py
 
-The server (`_stub.py`) is a process of its own and takes a part of the same machine.
+The server (`_stub.py`) runs in its own process on the same machine.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ RPM, N_PACED = 3_000, 4_000
 
 
 def full_speed(folder: Path) -> Json:
-    """Ask as fast as 256 calls at once allow, from the first request to the last reply."""
+    """Measure from the first request to the last reply, with 256 concurrent calls."""
     with stub("--latency", LATENCY_SECONDS) as (port, counts):
         run = mock_run(folder, N_ITEMS, "--port", port, "--concurrency", AT_ONCE)
     ideal = N_ITEMS / AT_ONCE * LATENCY_SECONDS
@@ -28,7 +28,7 @@ def full_speed(folder: Path) -> Json:
 
 
 def backing_off(folder: Path) -> Json:
-    """Ask a server that takes 64 calls at once with 256; it answers 429 to the others."""
+    """Send 256 concurrent calls to a server that allows 64 and answers 429 to the others."""
     options = ("--latency", LATENCY_SECONDS, "--refuse-above", MAX_TAKEN)
     with stub(*options) as (port, counts):
         run = mock_run(folder, N_PACED, "--port", port, "--concurrency", AT_ONCE)
@@ -37,7 +37,7 @@ def backing_off(folder: Path) -> Json:
 
 
 def paced(folder: Path) -> Json:
-    """Ask under a limit of requests a minute for longer than a minute."""
+    """Run for more than a minute under a limit of requests per minute."""
     with stub("--latency", LATENCY_SECONDS) as (port, counts):
         options = ("--port", port, "--concurrency", AT_ONCE, "--rpm", RPM)
         run = mock_run(folder, N_PACED, *options)
@@ -45,7 +45,7 @@ def paced(folder: Path) -> Json:
 
 
 def rows_of(result: Json) -> list[tuple[str, str, str]]:
-    """Return what was measured beside what is wanted."""
+    """Return the measurements with their targets."""
     fast, refused, slow = result["full_speed"], result["backing_off"], result["paced"]
     server = refused["server"]
     n_asked = server["n_answered"] + server["n_refused"]
@@ -78,7 +78,7 @@ def rows_of(result: Json) -> list[tuple[str, str, str]]:
 
 
 def main() -> None:
-    """Measure, print, keep."""
+    """Measure, print and store the results."""
     with tempfile.TemporaryDirectory() as name:
         fast, refused, slow = (
             measure(Path(name) / measure.__name__) for measure in (full_speed, backing_off, paced)

@@ -1,19 +1,18 @@
-"""How often a watched gate errs in a year of looks, and how soon it sees a fall of .1.
+"""Error rate of repeated checks over a year, and time until a loss of .1 is detected.
 
     python benchmarks/watched_gate.py [--years 2000]
 
-Simulated years of 52 looks at the same anchors, as ``drift_gate.py`` draws answers of yes and no:
-one baseline, and a judge that answers anew at every look, right with probability .85. A year errs
-where any interval of the change in agreement does not hold the truth (fixed intervals, as ``check``
-without ``--since``; both confidence sequences), and has a false alarm where any verdict is worse.
-The sequence by error spent is `fairjudge.calibration.watching.agreement_sequence`, by which ``check
---since`` decides: it knows no variance and no correlation of the looks but estimates them from the
-documents of each year. Verdicts of every 50th year or so are those of `watch`, too. With a fall:
-the judge is right with .75 from the first look on; theory is of normal looks whose variance and
-correlation are known (those of 200,000 documents), over 20,000 years. Attribution: 30 years in
-which the judge falls by .15 at look 5 and 30 in which the systems do by .25, of 200 anchors and 200
-new summaries a look; it counts whom the first look that names a mover names. Writes its table to
-docs/ci.md.
+Simulated: years of 52 looks (checks) at the same anchors, with binary answers as in
+``drift_gate.py``: one baseline, and a judge that answers anew at every look, right with probability
+.85. A year has an error if any interval of the change in agreement does not cover the truth (fixed
+intervals, as ``check`` without ``--since``; both confidence sequences), and a false alarm if any
+verdict is worse. The error-spending sequence is that of ``check --since``,
+`fairjudge.calibration.watching.agreement_sequence`; it estimates the variance and correlation of
+the looks from the documents of each year. About every 50th year is also compared with `watch`.
+With a loss, the judge is right with probability .75 from the first look on. Theory assumes normal
+looks with known variance and correlation (from 200,000 documents), over 20,000 years. Attribution:
+in 30 years the judge loses .15 at look 5, and in 30 the systems lose .25, with 200 anchors and 200
+new summaries per look; counted is the cause reported first. Writes its table to docs/ci.md.
 """
 
 from __future__ import annotations
@@ -44,7 +43,7 @@ WAYS = ("fixed", "spending", "betting")
 
 
 class Anchors:
-    """Anchors of documents; errors are alike within a document, and at every look at an item."""
+    """Anchors of documents; errors are correlated within documents and between looks."""
 
     def __init__(self, rng: np.random.Generator, n_documents: int, per_document: int) -> None:
         self.rng, self.n = rng, n_documents
@@ -61,7 +60,7 @@ class Anchors:
 
 
 def bounds_of(changes: np.ndarray) -> Iterator[tuple[str, np.ndarray]]:
-    """Yield the intervals of each way: shape (looks, 2)."""
+    """Yield the intervals of each method, shape (looks, 2)."""
     n = changes.shape[1]
     half = student_t.ppf(0.975, n - 1) * changes.std(axis=1, ddof=1) / math.sqrt(n)
     means = changes.mean(axis=1)
@@ -81,14 +80,14 @@ def bounds_of(changes: np.ndarray) -> Iterator[tuple[str, np.ndarray]]:
 
 
 def looks_of(changes: np.ndarray) -> list[Look]:
-    """Return the looks at changes by look and document."""
+    """Return the looks for an array of changes by look and document."""
     names = list(map(str, range(changes.shape[1])))
     rows = (dict(zip(names, change, strict=True)) for change in changes.tolist())
     return [Look(agreement=change, shift={}, live={}) for change in rows]
 
 
 def betting(changes: np.ndarray, number: int) -> tuple[float, float]:
-    """Return bounds by betting; after the first look only on which side of 0 they lie: quicker."""
+    """Return bounds by betting; after the first look only their signs, which is faster."""
     if number == 0:
         bounds = betting_bounds(changes, minimum=-1, maximum=1, planned=LOOKS)
         return bounds.low, bounds.high
@@ -98,7 +97,7 @@ def betting(changes: np.ndarray, number: int) -> tuple[float, float]:
 
 
 def year(rng: np.random.Generator, size: tuple[int, int], fall: float) -> dict[str, np.ndarray]:
-    """Return the intervals of every look of a year, by way."""
+    """Return the intervals of every look of a year, by method."""
     anchors = Anchors(rng, *size)
     before = anchors.right(RIGHT)
     changes = np.array([anchors.right(RIGHT - fall) - before for _ in range(LOOKS)])
@@ -110,12 +109,12 @@ def year(rng: np.random.Generator, size: tuple[int, int], fall: float) -> dict[s
 
 
 def first_alarms(alarms: np.ndarray) -> np.ndarray:
-    """Return the first look with an alarm, from 1, or LOOKS + 1; looks are the last axis."""
+    """Return the first look with an alarm (1-based), else LOOKS + 1; looks are the last axis."""
     return np.where(alarms.any(axis=-1), alarms.argmax(axis=-1) + 1, LOOKS + 1)
 
 
 def theory(size: tuple[int, int], way: str) -> np.ndarray:
-    """Return the first alarms of years of normal looks after a fall, all moments being known."""
+    """Return the first alarms of years of normal looks with known moments after a loss."""
     rng = np.random.default_rng([*size, 8])
     anchors = Anchors(rng, N_POPULATION, size[1])
     before = anchors.right(RIGHT)
@@ -133,7 +132,7 @@ def theory(size: tuple[int, int], way: str) -> np.ndarray:
 
 
 def boundaries(sizes: np.ndarray) -> np.ndarray:
-    """Return the bound of each look, of which each spends an equal part of the error .05."""
+    """Return the bound of each look; each spends an equal part of the error .05."""
     out, inside = np.empty(LOOKS), np.ones(len(sizes), dtype=bool)
     for look in range(LOOKS):
         leave = int(0.05 * (look + 1) / LOOKS * len(sizes)) - np.count_nonzero(~inside)
@@ -143,7 +142,7 @@ def boundaries(sizes: np.ndarray) -> np.ndarray:
 
 
 def row(size: tuple[int, int], n_years: int) -> Iterator[str]:
-    """Yield a line of the table for each way."""
+    """Yield a row of the table for each method."""
     rng = np.random.default_rng([*size, 31])
     still = [year(rng, size, 0.0) for _ in range(n_years)]
     fallen = [year(rng, size, FALL) for _ in range(max(1, n_years // 5))]
@@ -161,7 +160,7 @@ def row(size: tuple[int, int], n_years: int) -> Iterator[str]:
 
 
 def delays(first: np.ndarray) -> tuple[str, str, str]:
-    """Return the share seen at the first look, the median look, and the share within the year."""
+    """Return the share detected at the first look, the median look, and the share detected."""
     middle = np.median(first)
     median = "later" if middle > LOOKS else f"{middle:.0f}"
     return percentage(np.mean(first == 1)), median, percentage(np.mean(first <= LOOKS))
@@ -173,7 +172,7 @@ def worse(bounds: np.ndarray) -> np.ndarray:
 
 
 def first_mover(rng: np.random.Generator, mover: str) -> str:
-    """Return the mover that the first look names that names one."""
+    """Return the cause that is reported first."""
     anchors = Anchors(rng, 200, 1)
     before, looks = anchors.right(RIGHT), []
     for number in range(1, 13):
@@ -181,7 +180,7 @@ def first_mover(rng: np.random.Generator, mover: str) -> str:
         shift = 0.15 if moved and mover == "judge" else 0.0
         after = anchors.right(RIGHT - shift)
         good = 0.7 - (0.25 if moved and mover == "systems" else 0.0)
-        # a judge that misses more says yes less often, of anchors and of new summaries alike
+        # a less accurate judge says yes less often, for both anchors and new summaries
         live = (rng.random(200) < good - shift).astype(float)
         change = dict(zip(map(str, range(200)), (after - before).tolist(), strict=True))
         new = dict(zip((f"{number}-{i}" for i in range(200)), live.tolist(), strict=True))

@@ -1,9 +1,9 @@
-"""How long Equal Coverage and Coverage Parity take on real reviews, embeddings included.
+"""Time of Equal Coverage and Coverage Parity on real reviews, including embeddings.
 
     python benchmarks/yelp_coverage.py FOLDER
 
-FOLDER holds FairSumm's ``clusters.jsonl`` and ``summaries_alpaca.jsonl``. Required on 2 cores: all
-1,500 sets within 10 minutes.
+FOLDER contains FairSumm's ``clusters.jsonl`` and ``summaries_alpaca.jsonl``. Required on 2 cores:
+all 1,500 sets within 10 minutes.
 """
 
 from __future__ import annotations

@@ -1,10 +1,10 @@
-"""The unigram measures on 1,500 sets of Yelp reviews, beside the published figures.
+"""The unigram measures on 1,500 sets of Yelp reviews, compared with published results.
 
     python benchmarks/yelp_proportional.py FOLDER
 
-FOLDER holds ``clusters.jsonl`` and ``summaries_alpaca.jsonl`` (FairSumm, Zhang et al. 2024).
-Published for this system by unigram matching: BUR 34.47, UER 3.71 percent. Required: within 1.0 and
-0.15, and within 20 s on 2 cores. The rows show how far each choice of preprocessing matters.
+FOLDER contains ``clusters.jsonl`` and ``summaries_alpaca.jsonl`` (FairSumm, Zhang et al. 2024).
+Published for this system with unigram matching: BUR 34.47, UER 3.71 percent. Required: within 1.0
+and 0.15 of these, and within 20 s on 2 cores. The rows show the effect of each preprocessing.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ def percent(figure: object) -> str:
 
 
 def main(folder: Path) -> None:
-    """Print one line a variant, for all sets and for those with several values."""
+    """Print one line per variant, for all sets and for those with several values."""
     print(describe_machine())
     start = time.perf_counter()
     clusters = read_clusters(folder / "clusters.jsonl").records

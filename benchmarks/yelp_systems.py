@@ -1,9 +1,9 @@
-"""The tables of docs/fairness.md on reviews: a scorer checked, and two systems compared.
+"""The tables of docs/fairness.md on reviews: a check of a scorer, a comparison of two systems.
 
     python benchmarks/yelp_systems.py FOLDER
 
-FOLDER holds FairSumm's ``clusters.jsonl`` and ``summaries_alpaca.jsonl``. The second system joins
-the first sentence of every review. Prints what the commands print.
+FOLDER contains FairSumm's ``clusters.jsonl`` and ``summaries_alpaca.jsonl``. The second system
+concatenates the first sentences of all reviews. Prints the output of the commands.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from fairjudge.text.sentences import sentence_texts
 
 
 def main(folder: Path) -> None:
-    """Check the scorer by oracle summaries, then compare lead sentences with Alpaca."""
+    """Check the scorer with oracle summaries, then compare lead sentences with Alpaca."""
     print(describe_machine(), flush=True)
     clusters = folder / "clusters.jsonl"
     about = (clusters, "--attribute", "sentiment")
