@@ -71,7 +71,7 @@ def convert_files(
     recognised_layouts: list[tuple[Source, Layout]] = []
     eids = {*collector.clusters}
     for source, known_layout in zip(
-        sources, _recognise_together(sources, settings, eids), strict=True
+        sources, _recognise_layouts(sources, settings, eids), strict=True
     ):
         if known_layout is None:
             raise _unknown_layout(source)
@@ -106,7 +106,7 @@ def recognise(source: Source, settings: Settings) -> Layout | None:
     )
 
 
-def _recognise_together(
+def _recognise_layouts(
     sources: Sequence[Source], settings: Settings, eids: Collection[str] = ()
 ) -> list[Layout | None]:
     """Return the files' layouts; the grouping column of one file has the ids of the others.
@@ -156,7 +156,7 @@ def paths_with_layout(paths: Sequence[Path], settings: Settings) -> list[Path]:
             source = _open_source(path, settings, skip_bad=True)
             recognise(source, restrict_to_columns(settings, columns_of(source)))
             sources.append(source)
-    layouts = _recognise_together(sources, settings)
+    layouts = _recognise_layouts(sources, settings)
     line_files |= {source.path for source, layout in zip(sources, layouts, strict=True) if layout}
     return [path for path in paths if path in line_files]
 
@@ -208,8 +208,8 @@ def _files(
 ) -> tuple[list[Path], tuple[folders.TextFile, ...], list[str]]:
     """Return data files (also those in folders), text files, and reasons for excluded files."""
     files: list[Path] = []
-    text_files_found: list[folders.TextFile] = []
-    left_out: list[str] = []
+    all_text_files: list[folders.TextFile] = []
+    exclusions: list[str] = []
     for path in paths:
         if not _is_folder(path) or realsumm.recognises(Source(path=path, rows=())):
             files.append(path)
@@ -219,12 +219,12 @@ def _files(
         if not data_files and not text_files:
             raise InputError("contains no data files", path=path)
         files += [file for file in data_files if file not in files]
-        text_files_found += text_files
+        all_text_files += text_files
         top_names = {file.path.relative_to(path).parts[0] for file in text_files}
-        left_out += [
+        exclusions += [
             f"{path / name}: {reason}" for name, reason in reasons.items() if name not in top_names
         ]
-    return files, tuple(text_files_found), left_out
+    return files, tuple(all_text_files), exclusions
 
 
 def _is_folder(path: Path) -> bool:

@@ -2,7 +2,7 @@
 
 Articles are ``articles/CLUSTER/ARTICLE.txt`` or ``articles/CLUSTER.txt``, summaries
 ``summaries/SYSTEM/CLUSTER.txt`` or ``summaries/CLUSTER/SYSTEM.txt``; the folder of a cluster may
-also hold both, as such folders or as files such as ``article1.txt`` and ``summary_SYSTEM.txt``.
+also contain both, in such folders or in files such as ``article1.txt`` and ``summary_SYSTEM.txt``.
 Texts without such names are articles.
 """
 
@@ -135,10 +135,12 @@ def layout_of(files: Sequence[TextFile], settings: Settings) -> Layout:
 
 
 def _text_paths(folder: Path) -> Iterator[Path]:
-    for place, inner, names in os.walk(folder):
-        is_deepest = len(Path(place).relative_to(folder).parts) >= _MAX_DEPTH
-        inner[:] = [] if is_deepest else [name for name in inner if not name.startswith(".")]
-        paths = (Path(place, name) for name in names if not name.startswith("."))
+    for parent, folder_names, names in os.walk(folder):
+        is_deepest = len(Path(parent).relative_to(folder).parts) >= _MAX_DEPTH
+        folder_names[:] = (
+            [] if is_deepest else [name for name in folder_names if not name.startswith(".")]
+        )
+        paths = (Path(parent, name) for name in names if not name.startswith("."))
         yield from (path for path in paths if path.suffix.lower() in _TEXTS)
 
 

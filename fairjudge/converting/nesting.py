@@ -62,8 +62,8 @@ def check_one_list(source: Source) -> None:
                 for name, file in zip(lists, names, strict=True)
             ]
             raise InputError(
-                f"its lists {', '.join(map(repr, lists))} belong together by {key!r}: write each "
-                f"to a file of its own and convert them together: {'; '.join(commands)}; "
+                f"its lists {', '.join(map(repr, lists))} refer to each other by {key!r}: write "
+                f"each to a separate file and convert these together: {'; '.join(commands)}; "
                 f"fairjudge convert {' '.join(names)} -o data",
                 path=path,
             )

@@ -25,7 +25,7 @@ REFERENCE = "reference"
 BY_KEYS = ""
 """The system of a cell with one summary per system, as an object or a list."""
 _COLUMNS_OF_SUMMARIES = frozenset({"summaries", "candidates", "predictions", "outputs"})
-"""Columns whose cells may hold several summaries."""
+"""Columns whose cells may have several summaries."""
 _COLUMNS_OF_HUMANS = frozenset({"summary", "text"})
 """Columns next to documents with human summaries; other columns have a system's summaries."""
 _DOCUMENTS = frozenset(map(name_key, FIELDS["documents"]))

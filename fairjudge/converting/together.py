@@ -1,4 +1,4 @@
-"""Files that belong together: the settings for each, and the ids that they share."""
+"""The settings of files that belong together, and the ids that these files share."""
 
 from __future__ import annotations
 
@@ -90,7 +90,10 @@ def shared_keys(
         if "clusters" not in layout.kinds:
             continue
         other_columns = {
-            name_key(name) for other in sources if other is not source for name in columns_of(other)
+            name_key(name)
+            for other_source in sources
+            if other_source is not source
+            for name in columns_of(other_source)
         }
         if len(sources) == 1 and not eids:
             other_columns |= _GROUPS
@@ -132,16 +135,17 @@ def check_numbers(
             continue
         advice = ids_advice(by_path.get(path), layout, eids)
         n_rows = layout.n_numbered or 0
-        for other, cluster_layout in clusters or numbered_layouts[:1]:
+        for other_path, cluster_layout in clusters or numbered_layouts[:1]:
             if cluster_layout.n_numbered is None:
                 if cluster_layout.group or [*eids] != [str(number + 1) for number in range(n_rows)]:
                     raise InputError(
-                        f"its rows have no ids, but the clusters of {other.name} have. {advice}",
+                        f"its rows have no ids, but the clusters of {other_path.name} have. "
+                        f"{advice}",
                         path=path,
                     )
             elif cluster_layout.n_numbered != n_rows:
                 raise InputError(
                     f"{pluralize(n_rows, 'row')} without ids for the "
-                    f"{cluster_layout.n_numbered} of {other.name}. {advice}",
+                    f"{cluster_layout.n_numbered} of {other_path.name}. {advice}",
                     path=path,
                 )

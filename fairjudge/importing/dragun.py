@@ -1,4 +1,4 @@
-"""DRAGUN's assessments of whether a run's report gives each answer of the rubric.
+"""DRAGUN's assessments of whether a run's report covers each answer of the rubric.
 
 Rows with ``auto_assessment`` or ``assessment`` are judgements by its AutoJudge, those with
 ``annotation`` are labels by its assessors. A report that contradicts an answer does not cover it:

@@ -82,7 +82,7 @@ class _Members:
         self.path = path
         self._archive = archive
         self._data = data
-        self._remaining = self._limit = unpacked_limit(len(data))
+        self._remaining_bytes = self._limit = unpacked_limit(len(data))
         self.names = tuple(dict.fromkeys(archive.namelist()))
         if len(self.names) > _LIMIT_MEMBERS:
             raise InputError(f"more than {_LIMIT_MEMBERS:,} members", path=path)
@@ -127,9 +127,9 @@ class _Members:
 
     def _read_within_limit(self, stream: IO[bytes]) -> bytes:
         content = io.BytesIO()
-        while part := stream.read(min(_PART_BYTES, self._remaining + 1)):
-            self._remaining -= len(part)
-            if self._remaining < 0:
+        while part := stream.read(min(_PART_BYTES, self._remaining_bytes + 1)):
+            self._remaining_bytes -= len(part)
+            if self._remaining_bytes < 0:
                 raise InputError(
                     f"an archive of {len(self._data):,} bytes that unpacks to more than "
                     f"{self._limit:,}; if you trust it, run 'inspect log convert --to json'",

@@ -214,14 +214,16 @@ _TRUE, _FALSE = {"true", "1", "yes"}, {"false", "0", "no", ""}
 
 
 def _order(values: Mapping[str, Any]) -> Order:
-    swapped = str(values["swapped"]).strip().lower() if values.get("swapped") is not None else None
-    if swapped is not None and swapped not in _TRUE | _FALSE:
+    swap_text = (
+        str(values["swapped"]).strip().lower() if values.get("swapped") is not None else None
+    )
+    if swap_text is not None and swap_text not in _TRUE | _FALSE:
         raise InputError(f"expected true or false, not {values['swapped']!r}", field="swapped")
-    swap_order: Order | None = None if swapped is None else "ba" if swapped in _TRUE else "ab"
+    swap_order: Order | None = None if swap_text is None else "ba" if swap_text in _TRUE else "ab"
     order = values.get("order")
     if order is None:
         return swap_order or "ab"
     row_order = parse_order(order, field="order")
     if swap_order is not None and swap_order != order:
-        raise InputError(f"'order' {order!r} contradicts 'swapped' {swapped!r}", field="order")
+        raise InputError(f"'order' {order!r} contradicts 'swapped' {swap_text!r}", field="order")
     return row_order

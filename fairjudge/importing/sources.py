@@ -129,12 +129,12 @@ def text_or_none(row: Json, name: str) -> str | None:
 
 def mapping(row: Json, name: str) -> Json:
     """Return the object under `name`, an empty one if it is missing."""
-    return _typed(row, name, dict) or {}
+    return _value_of_type(row, name, dict) or {}
 
 
 def items(row: Json, name: str) -> Iterator[Json]:
     """Yield the objects of the list under `name`; nothing if it is missing."""
-    for index, item in enumerate(_typed(row, name, list) or ()):
+    for index, item in enumerate(_value_of_type(row, name, list) or ()):
         if not isinstance(item, dict):
             raise InputError(
                 f"expected an object, found {describe(item)}", field=f"{name}[{index}]"
@@ -204,7 +204,7 @@ class Ids:
         return name if number == 1 else f"{name}#{number}"
 
 
-def _typed(row: Json, name: str, kind: type[T]) -> T | None:
+def _value_of_type(row: Json, name: str, kind: type[T]) -> T | None:
     value = row.get(name)
     if value is None or isinstance(value, kind):
         return value

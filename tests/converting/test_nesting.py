@@ -192,7 +192,7 @@ def test_lists_that_name_each_other_by_ids_are_no_pairs_of_every_row():
     """Crossed, four ratings would make 16 labels; as files of their own they are read."""
     lists = relational("event_id")
     write("all.json", {"version": 2, **lists})
-    with pytest.raises(InputError, match="belong together by 'event_id'") as caught:
+    with pytest.raises(InputError, match="refer to each other by 'event_id'") as caught:
         fj.convert("all.json")
     advice = "fairjudge convert documents.json summaries.json ratings.json -o data"
     assert str(caught.value).endswith(advice)
@@ -208,5 +208,5 @@ def test_ids_of_another_list_are_known_without_a_common_column():
         del row["event_id"]
     for row in lists["ratings"]:
         del row["system"]
-    with pytest.raises(InputError, match="belong together by 'summary_id'"):
+    with pytest.raises(InputError, match="refer to each other by 'summary_id'"):
         fj.convert(write("all.json", lists))
