@@ -28,7 +28,7 @@ def judgement(n: int, value, **fields) -> Judgement:
     return make_judgement(**{"eid": f"e{n}", "protocol": "binary", "value": value} | fields)
 
 
-def test_chances_by_hand():
+def test_probabilities_by_hand():
     # Half of 2 labels goes evenly over 4 items, half in proportion to 1, 1, 2, 4 of 8.
     result = inclusion(np.array([1.0, 1.0, 2.0, 4.0]), 2.0, 0.5)
     assert result == pytest.approx([0.375, 0.375, 0.5, 0.75])
@@ -43,7 +43,7 @@ def test_chances_by_hand():
     st.floats(0.5, 45),
     st.floats(0.01, 1),
 )
-def test_chances_sum_to_the_budget_and_grow_with_it(sizes, budget, share):
+def test_probabilities_sum_to_the_budget_and_increase_with_it(sizes, budget, share):
     result = inclusion(np.array(sizes), budget, share)
     assert result.sum() == pytest.approx(min(budget, len(sizes)))
     assert result.max() <= 1.0
@@ -61,7 +61,7 @@ def test_uncertainty_of_scores_on_a_scale():
     )
 
 
-def test_uncertainty_of_the_local_judges_yes_and_no():
+def test_uncertainty_of_binary_local_judge():
     # Supports 0.5 and 0.9: 0.25 and 0.09, whatever was answered.
     rows = [judgement(0, 1, support=[0.5]), judgement(1, 1, support=[0.9, 0.9])]
     result = list(uncertainty([item(0), item(1)], rows).values())
@@ -100,7 +100,7 @@ def test_a_pair_whose_orders_disagree_is_most_uncertain():
     assert result["e1", ("a", "b"), "summary"] == 0.0
 
 
-def test_a_larger_budget_keeps_what_a_smaller_one_drew():
+def test_larger_budget_contains_the_smaller_sample():
     items = [item(n, (system,)) for n in range(100) for system in ("s", "t")]
     rows = [judgement(n, (n % 11) / 10, system=system) for n in range(100) for system in ("s", "t")]
     draws = [draw(items, rows, budget=budget, seed=5) for budget in (20, 60, 200)]
@@ -114,7 +114,7 @@ def test_a_larger_budget_keeps_what_a_smaller_one_drew():
     assert draw(items, rows, budget=60, seed=6).drawn != draws[1].drawn
 
 
-def test_controls_are_left_out_and_unjudged_items_are_average():
+def test_controls_are_excluded_and_unjudged_items_have_mean_uncertainty():
     items = [item(n) for n in range(20)]
     result = draw(items, [judgement(0, 0.5)], budget=5, leave_out=[3])
     assert result.probabilities[3] == 0.0
@@ -124,14 +124,14 @@ def test_controls_are_left_out_and_unjudged_items_are_average():
     assert len({round(p, 9) for n, p in enumerate(result.probabilities) if n != 3}) == 1
 
 
-def test_what_cannot_be_drawn_says_so():
+def test_impossible_sample_raises():
     items = [item(n) for n in range(20)]
     with pytest.raises(InputError, match="no judgement fits"):
         draw(items, [judgement(99, 1)], budget=5)
 
 
 @pytest.mark.slow
-def test_intervals_from_active_draws_hold_and_are_narrower(monkeypatch):
+def test_intervals_from_active_samples_cover_and_are_narrower(monkeypatch):
     """Nominal 95 % over 600 runs of the benchmark's worlds: within four standard errors (3.6 %)."""
     path = ROOT / "benchmarks" / "active_labels.py"
     monkeypatch.syspath_prepend(str(path.parent))

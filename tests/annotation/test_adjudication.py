@@ -35,7 +35,7 @@ def adjudicating(*more: str) -> tuple[str, ...]:
     return ("--aspect", "overall", "--adjudicate", "calibration.json", *more)
 
 
-def test_reasons_stand_after_the_answer_and_not_before(folder):
+def test_reasons_are_shown_only_after_answering(folder):
     server = serve(folder, *adjudicating(), task="rating")
     annotator = Annotator(server.url, "judge of judges")
     assert REASON[:20] not in annotator.page.text
@@ -69,7 +69,7 @@ def test_reasons_stand_after_the_answer_and_not_before(folder):
         ("[]", "expected the JSON of 'fairjudge calibrate'"),
     ],
 )
-def test_a_file_without_disagreements_of_these_items_is_refused(folder, content, message):
+def test_file_without_disagreements_on_these_items_raises(folder, content, message):
     (folder / "calibration.json").write_text(content)
     result = finish(
         start("annotate", "references.json", "--task", "rating", "--summaries", "summaries.jsonl",
@@ -79,7 +79,7 @@ def test_a_file_without_disagreements_of_these_items_is_refused(folder, content,
     assert message in result.out + result.err
 
 
-def test_a_pairs_value_in_words_follows_the_order_shown():
+def test_pair_value_in_words_follows_display_order():
     better = Opinion(author="The judge", value=0.5)
     assert (better.in_words("ab"), better.in_words("ba")) == ("first", "second")
     assert Opinion(author="The judge", value=0.0).in_words("ab") == "tie"

@@ -37,12 +37,12 @@ def label_all(board: Board, who: str, now: float = 0.0) -> list[int]:
     return items
 
 
-def test_one_person_gets_every_item_once_in_order():
+def test_one_annotator_gets_every_item_once_in_order():
     job = Job(blocks=((2, 0), (1, 3)), wanted=(1, 1, 1, 2))
     assert label_all(Board(job), "ann") == [2, 0, 1, 3]
 
 
-def test_two_people_share_blocks_and_meet_where_two_are_wanted():
+def test_two_annotators_share_blocks_and_overlap_where_required():
     board = Board(Job(blocks=((0, 1), (2, 3)), wanted=(1, 2, 1, 1)))
     assert take(board, "ann") == 0
     assert take(board, "bo") == 2  # the first block is Ann's
@@ -56,14 +56,14 @@ def test_two_people_share_blocks_and_meet_where_two_are_wanted():
     assert take(board, "ann") is None
 
 
-def test_an_item_comes_back_when_its_holder_is_gone():
+def test_item_is_reassigned_if_its_annotator_leaves():
     board = Board(Job(blocks=((0,),), wanted=(1,)))
     assert take(board, "ann", now=0.0) == 0
     assert board.choose("bo", now=LEASE_SECONDS - 1) is None
     assert board.choose("bo", now=LEASE_SECONDS) == 0
 
 
-def test_what_one_skips_another_gets_but_not_a_third():
+def test_skipped_item_goes_to_one_other_annotator():
     board = Board(Job(blocks=((0,),), wanted=(1,)))
     for name in ("ann", "bo"):
         assert take(board, name) == 0
@@ -72,7 +72,7 @@ def test_what_one_skips_another_gets_but_not_a_third():
     assert take(board, "cy") is None
 
 
-def test_undo_brings_the_latest_back_first():
+def test_undo_returns_the_latest_answer_first():
     board = Board(Job(blocks=((0, 1, 2),), wanted=(1, 1, 1)))
     assert label_all(board, "ann") == [0, 1, 2]
     act(board, "ann", "label", 0, value=0.0)  # changed her mind about the first
@@ -85,7 +85,7 @@ def test_undo_brings_the_latest_back_first():
     assert [event.item for event in board.standing("label")] == [1]
 
 
-def test_everybody_gets_every_control_among_the_others():
+def test_every_annotator_gets_every_control_among_items():
     job = Job(blocks=(tuple(range(40)),), wanted=(1,) * 40 + (0, 0), controls={40: 1.0, 41: 0.0})
     board = Board(job)
     result = label_all(board, "ann")
@@ -107,7 +107,7 @@ def test_everybody_gets_every_control_among_the_others():
         ((1.0, None, 1.0), 0.9, False),  # skipped
     ],
 )
-def test_who_does_not_qualify_gets_the_controls_alone(answers, least, qualified):
+def test_unqualified_annotator_gets_only_controls(answers, least, qualified):
     labels = {4: 1.0, 5: 0.0, 6: 1.0}
     job = Job(blocks=((0, 1, 2, 3),), wanted=(1,) * 4 + (0,) * 3, controls=labels, qualify=least)
     board, values = Board(job), dict(zip(labels, answers, strict=True))
@@ -123,7 +123,7 @@ def test_who_does_not_qualify_gets_the_controls_alone(answers, least, qualified)
     assert take(board, "bo") in labels  # everybody begins with them
 
 
-def test_the_count_that_annotators_see_does_not_give_controls_away():
+def test_displayed_count_does_not_reveal_controls():
     job = Job(blocks=(tuple(range(40)),), wanted=(1,) * 40 + (0, 0), controls={40: 1.0, 41: 0.0})
     board, positions = Board(job), []
     while (item := take(board, "ann")) is not None:
@@ -132,7 +132,7 @@ def test_the_count_that_annotators_see_does_not_give_controls_away():
     assert positions == [(n, 42) for n in range(1, 43)]
 
 
-def test_a_side_is_drawn_once_for_each_annotator_and_item():
+def test_display_order_is_drawn_once_per_annotator_and_item():
     board = Board(Job(blocks=((0,),), wanted=(1,), seed=3))
     items = [board.first_shown(f"ann{n}", 0) for n in range(400)]
     assert items == [board.first_shown(f"ann{n}", 0) for n in range(400)]
@@ -152,7 +152,7 @@ MOVES = st.lists(
 
 @settings(deadline=None, max_examples=150)
 @given(MOVES, st.lists(st.integers(1, 2), min_size=6, max_size=6))
-def test_whatever_people_do(moves, wanted):
+def test_invariants_hold_for_any_annotator_actions(moves, wanted):
     """No item is given to more people than it wants at a time; replaying changes nothing."""
     job = Job(blocks=((0, 1, 2), (3, 4), (5,)), wanted=tuple(wanted), controls={})
     board, events, now = Board(job), [], 0.0
@@ -180,7 +180,7 @@ def test_whatever_people_do(moves, wanted):
 
 
 @pytest.mark.parametrize("people", [1, 2, 7, 50])
-def test_all_labels_come_in_and_none_too_many(people):
+def test_exactly_the_required_labels_are_collected(people):
     n = 60
     job = Job(
         blocks=tuple(tuple(range(b, b + 6)) for b in range(0, n, 6)),

@@ -98,7 +98,7 @@ def test_a_note_and_a_skip_by_keyboard(server: Server, folder: Path, open_page):
     assert "1: the statement is unclear" in page.locator("main").inner_text()
 
 
-def test_two_at_once_never_label_the_same_item(server: Server, folder: Path, open_page):
+def test_concurrent_annotators_never_label_the_same_item(server: Server, folder: Path, open_page):
     pages = {name: open_page(server.url) for name in ("ann", "bo")}
     for name, page in pages.items():
         sign_in(page, name)
@@ -120,7 +120,7 @@ def test_two_at_once_never_label_the_same_item(server: Server, folder: Path, ope
     assert {(row["annotator"], row["value"]) for row in result} == {("ann", 1), ("bo", 0)}
 
 
-def test_script_in_an_article_stays_text(server: Server, open_page):
+def test_scripts_in_articles_are_escaped(server: Server, open_page):
     page = open_page(server.url)
     sign_in(page, "ann")
     assert page.title().startswith("Item 1")
@@ -151,7 +151,7 @@ def test_the_similar_passage_is_in_view_in_its_column(folder: Path, open_page):
     server.interrupt()
 
 
-def test_it_works_without_script(server: Server, folder: Path, open_page):
+def test_annotation_works_without_javascript(server: Server, folder: Path, open_page):
     page = open_page(server.url, java_script_enabled=False)
     sign_in(page, "ann")
     page.get_by_role("button", name="Not covered").click()
@@ -162,7 +162,7 @@ def test_it_works_without_script(server: Server, folder: Path, open_page):
 @pytest.mark.parametrize(
     ("scheme", "viewport"), [("dark", PHONE), ("light", DESKTOP)], ids=["phone", "desktop"]
 )
-def test_no_serious_fault_of_accessibility(folder: Path, open_page, scheme, viewport):
+def test_no_serious_accessibility_violation(folder: Path, open_page, scheme, viewport):
     server = serve(folder, "--overlap", "0", task="faithfulness")
     page = open_page(server.url, viewport=viewport, color_scheme=scheme)
     assert serious_faults(page) == []
@@ -187,7 +187,7 @@ def test_no_serious_fault_of_accessibility(folder: Path, open_page, scheme, view
     server.interrupt()
 
 
-def test_the_progress_page_brings_itself_up_to_date(server: Server, open_page):
+def test_progress_page_refreshes_itself(server: Server, open_page):
     watcher = open_page(server.progress)
     page = open_page(server.url)
     sign_in(page, "ann")
@@ -199,7 +199,7 @@ def test_the_progress_page_brings_itself_up_to_date(server: Server, open_page):
     assert row.inner_text().split()[:2] == ["ann", "1"]
 
 
-def test_focus_is_seen(server: Server, open_page):
+def test_focus_is_visible(server: Server, open_page):
     page = open_page(server.url)
     sign_in(page, "ann")
     page.wait_for_selector(READY)
@@ -253,7 +253,7 @@ def test_a_small_screen_shows_the_text_and_the_answers(server: Server, open_page
     assert page.locator("#note").is_visible()
 
 
-def test_landmarks_are_unique_and_what_is_asked_runs_its_own_way(folder: Path, open_page):
+def test_landmarks_are_unique_and_text_direction_is_automatic(folder: Path, open_page):
     references = json.loads((folder / "references.json").read_text("utf-8"))
     for reference in references:
         reference["question_answers"][0]["answer_groups"][0][0]["answer"] = "الأمطار الغزيرة"

@@ -63,7 +63,7 @@ def calibrated(folder) -> dict:
 
 
 @pytest.mark.parametrize("aspect", ["coverage", "faithfulness"])
-def test_every_label_meets_its_judgement(folder, aspect):
+def test_every_label_matches_its_judgement(folder, aspect):
     judge_by_hand(folder, aspect)
     server = serve(folder, "--overlap", "0", task=aspect)
     ann = Annotator(server.url, "ann")
@@ -84,7 +84,7 @@ def test_every_label_meets_its_judgement(folder, aspect):
     assert group["n_unscored"] == 0
 
 
-def test_active_labels_carry_chances_that_calibrate_uses(folder):
+def test_active_labels_have_probabilities_used_by_calibrate(folder):
     judge_by_hand(folder, "coverage")
     draw = ("--active", "judgements.jsonl", "--budget", "60", "--overlap", "0")
     server = serve(folder, *draw)
@@ -107,7 +107,7 @@ def test_active_labels_carry_chances_that_calibrate_uses(folder):
         assert estimate["classical"]["value"] == pytest.approx(mean)
 
 
-def test_two_people_label_and_agree_as_calibrate_says(folder):
+def test_agreement_of_two_annotators_matches_calibrate(folder):
     judge_by_hand(folder, "faithfulness")
     server = serve(folder, "--overlap", "1", task="faithfulness")
     for name in ("ann", "bo"):

@@ -31,7 +31,7 @@ COVERAGE = ("references.json", "--task", "coverage", "--summaries", "summaries.j
 OUT = ("-o", "labels.jsonl")
 
 
-def test_a_dry_run_says_what_would_be_asked_and_writes_nothing(folder, run):
+def test_dry_run_reports_items_and_writes_nothing(folder, run):
     code, output = run(folder, *COVERAGE, *OUT, "--dry-run", "--overlap", "0.5", "--raters", "3")
     assert code == 0
     # Twelve items, six of them by three people: 6 + 18.
@@ -55,14 +55,14 @@ def test_a_dry_run_says_what_would_be_asked_and_writes_nothing(folder, run):
         ((*COVERAGE, *OUT, "--scale", "missing.toml"), 1, "missing.toml"),
     ],
 )
-def test_what_is_wrong_is_said_in_one_line(folder, run, arguments, code, message):
+def test_errors_are_one_line(folder, run, arguments, code, message):
     exit_code, text = run(folder, *arguments)
     assert exit_code == code
     assert message in text
     assert "Traceback" not in text
 
 
-def test_a_control_that_is_no_answer_is_refused(folder, run):
+def test_control_with_invalid_answer_raises(folder, run):
     control = {
         "eid": "e0", "system": "secret-x", "aspect": "coverage", "annotator": "gold",
         "value": 4, "unit": "answer:0.0",
@@ -72,7 +72,7 @@ def test_a_control_that_is_no_answer_is_refused(folder, run):
     assert (code, "invalid value" in output, "gold.jsonl" in output) == (1, True, True)
 
 
-def test_without_the_extra_it_says_how_to_get_it(folder):
+def test_missing_extra_error_says_how_to_install_it(folder):
     code = (
         "import sys, importlib.util as u\n"
         "found = u.find_spec\n"
@@ -88,7 +88,7 @@ def test_without_the_extra_it_says_how_to_get_it(folder):
     assert "pip install 'fairjudge[annotate]'" in process.stderr
 
 
-def test_answers_of_ones_own_from_a_small_file(folder):
+def test_custom_answers_are_read_from_a_file(folder):
     (folder / "tone.toml").write_text(
         'name = "tone"\nkind = "choice"\ninstruction = "How does the summary sound?"\n'
         '[[levels]]\nanswer = "hostile"\nvalue = -1\n'

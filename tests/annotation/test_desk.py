@@ -69,7 +69,7 @@ class Office:
         return rows(self.folder / "labels.jsonl")
 
 
-def test_the_file_is_the_labels_of_the_formats_page(tmp_path):
+def test_file_follows_the_label_format_of_the_docs(tmp_path):
     with Office(tmp_path) as office:
         assert office.begin() == 1
         assert office.label(1, 1, note="clear\ncase ", seconds=2.5) == 2
@@ -89,7 +89,7 @@ def test_the_file_is_the_labels_of_the_formats_page(tmp_path):
         assert label.value == 1
 
 
-def test_a_pair_is_kept_in_terms_of_its_systems_with_what_stood_first(tmp_path):
+def test_pair_label_names_systems_and_the_first_shown(tmp_path):
     with Office(tmp_path, "preference") as office:
         positions = set()
         for name in ("ann", "bo", "cy", "di", "ed", "fo"):
@@ -103,7 +103,7 @@ def test_a_pair_is_kept_in_terms_of_its_systems_with_what_stood_first(tmp_path):
         assert positions <= {("ab", "a"), ("ba", "b")}
 
 
-def test_undo_and_a_change_of_mind_leave_the_file_exact(tmp_path):
+def test_undo_and_changed_answers_keep_the_file_correct(tmp_path):
     with Office(tmp_path) as office:
         office.begin()
         for position in (1, 2, 3):
@@ -120,7 +120,7 @@ def test_undo_and_a_change_of_mind_leave_the_file_exact(tmp_path):
         assert office.begin() == 1
 
 
-def test_the_same_answer_again_is_no_new_event(tmp_path):
+def test_repeated_answer_adds_no_event(tmp_path):
     with Office(tmp_path) as office:
         office.begin()
         office.label(1, 1)
@@ -129,7 +129,7 @@ def test_the_same_answer_again_is_no_new_event(tmp_path):
         assert (tmp_path / "labels.jsonl").read_bytes() == content
 
 
-def test_controls_are_asked_and_not_written(tmp_path):
+def test_control_answers_are_not_written(tmp_path):
     write_world(tmp_path)
     control = {
         "eid": "e0", "system": "secret-x", "aspect": "coverage", "annotator": "gold",
@@ -155,7 +155,7 @@ def test_controls_are_asked_and_not_written(tmp_path):
         match_controls(items, [Label.model_validate(control | {"eid": "nowhere"})])
 
 
-def test_the_chance_of_the_draw_is_in_the_label(tmp_path):
+def test_sampling_probability_is_in_the_label(tmp_path):
     with Office(tmp_path, order=[0, 1], probabilities=[0.25] * 12) as office:
         position = office.begin()
         while position is not None:
@@ -169,7 +169,7 @@ def test_the_chance_of_the_draw_is_in_the_label(tmp_path):
         assert [row["probability"] for row in office.rows()] == [0.1]
 
 
-def test_a_torn_line_is_mended_and_a_foreign_one_is_refused(tmp_path):
+def test_truncated_line_is_repaired_and_foreign_one_raises(tmp_path):
     path = tmp_path / "labels.jsonl"
     with Office(tmp_path) as office:
         office.begin()
@@ -190,7 +190,7 @@ def test_a_torn_line_is_mended_and_a_foreign_one_is_refused(tmp_path):
 
 
 @pytest.mark.parametrize("cut", [0, 1, 20])
-def test_labels_of_others_are_refused_also_without_a_final_newline(tmp_path, cut):
+def test_foreign_labels_raise_even_without_final_newline(tmp_path, cut):
     path = tmp_path / "labels.jsonl"
     line = b'{"eid": "mine", "system": "s", "aspect": "a", "annotator": "me", "value": 1}\n'
     path.write_bytes(line[: len(line) - cut])
@@ -199,14 +199,14 @@ def test_labels_of_others_are_refused_also_without_a_final_newline(tmp_path, cut
     assert path.read_bytes() == line[: len(line) - cut]
 
 
-def test_a_store_is_for_one_job_and_one_process(tmp_path):
+def test_store_belongs_to_one_job_and_one_process(tmp_path):
     with Office(tmp_path), pytest.raises(RunError, match="another 'fairjudge annotate'"):
         Office(tmp_path)
     with pytest.raises(RunError, match="another task"):
         Office(tmp_path, "faithfulness")
 
 
-def test_what_cannot_be_kept_is_not_acknowledged_and_the_desk_goes_on(tmp_path, monkeypatch):
+def test_unsaved_answer_is_not_acknowledged_and_work_continues(tmp_path, monkeypatch):
     with Office(tmp_path) as office:
         office.begin()
         append = Store.append
@@ -223,7 +223,7 @@ def test_what_cannot_be_kept_is_not_acknowledged_and_the_desk_goes_on(tmp_path, 
         assert [row["value"] for row in office.rows()] == [0]
 
 
-def test_random_order_mixes_what_grouping_keeps_together(tmp_path):
+def test_random_order_mixes_grouped_items(tmp_path):
     write_world(tmp_path, n_clusters=6)
     with Office(tmp_path, options=JobOptions(overlap=0.0, order="grouped")) as office:
         blocks = office.desk.job.blocks
@@ -285,7 +285,7 @@ def rows_even_if_torn(path: Path) -> list[bytes]:
 OTHERS = b'{"eid": "x", "system": "s", "aspect": "coverage", "annotator": "script", "value": 3}\n'
 
 
-def test_what_another_program_appends_meanwhile_stays(tmp_path):
+def test_lines_appended_by_another_program_are_kept(tmp_path):
     path = tmp_path / "labels.jsonl"
     with Office(tmp_path) as office:
         office.begin()
@@ -306,7 +306,7 @@ def test_what_another_program_appends_meanwhile_stays(tmp_path):
         assert [row["annotator"] for row in rows(path)].count("ann") == 2
 
 
-def test_what_others_appended_stays_where_a_write_failed(tmp_path):
+def test_appended_lines_are_kept_after_a_failed_write(tmp_path):
     path = tmp_path / "labels.jsonl"
     with Office(tmp_path) as office:
         office.begin()
@@ -332,7 +332,7 @@ def test_what_others_appended_stays_where_a_write_failed(tmp_path):
         "UPDATE facts SET value = '99' WHERE name = 'version'",
     ],
 )
-def test_a_damaged_store_is_one_error_that_names_it(tmp_path, damage):
+def test_damaged_store_raises_one_error_naming_it(tmp_path, damage):
     with Office(tmp_path) as office:
         office.begin()
         office.label(1, 1)
@@ -345,7 +345,7 @@ def test_a_damaged_store_is_one_error_that_names_it(tmp_path, damage):
 
 
 @pytest.mark.parametrize("at", [0, 20, 100])
-def test_a_store_of_other_bytes_is_one_error_that_names_it(tmp_path, at):
+def test_non_database_store_raises_one_error_naming_it(tmp_path, at):
     with Office(tmp_path) as office:
         office.begin()
         for position in range(1, 4):
@@ -357,7 +357,7 @@ def test_a_store_of_other_bytes_is_one_error_that_names_it(tmp_path, at):
         Office(tmp_path)
 
 
-def test_a_pipe_in_the_place_of_the_store_is_refused_unread(tmp_path):
+def test_pipe_as_store_raises_without_reading(tmp_path):
     write_world(tmp_path)
     os.mkfifo(tmp_path / "labels.jsonl.db")
     with pytest.raises(InputError, match="a pipe or a device"):

@@ -19,7 +19,7 @@ def item(unit, texts):
     )
 
 
-def test_an_answer_is_looked_for_in_the_summary_and_all_else_in_the_articles():
+def test_answers_are_searched_in_the_summary_and_others_in_articles():
     assert compared_texts(item("answer:0", ("A summary.",))) == ("A summary.",)
     assert compared_texts(item("answer:0", ())) == ("One.", "Two.")
     assert compared_texts(item("sentence:0", ("A summary.",))) == ("One.", "Two.")
@@ -30,7 +30,7 @@ def test_an_answer_is_looked_for_in_the_summary_and_all_else_in_the_articles():
     [("0", 0.0), ("1.26", 1.3), ("86399.9", 86399.9), ("86400", None), ("-1", None),
      ("nan", None), ("long", None), ("", None)],
 )  # fmt: skip
-def test_how_long_an_item_was_open(duration, seconds):
+def test_time_an_item_was_open(duration, seconds):
     assert _seconds({"seconds": duration}) == seconds
     assert _seconds({}) is None
 
@@ -46,7 +46,7 @@ def prepared(tmp_path, **more):
     )
 
 
-def test_controls_are_spoken_of_where_there_are_some(tmp_path):
+def test_controls_are_mentioned_only_if_present(tmp_path):
     plain = prepared(tmp_path)
     assert not any("known answer" in rule for rule in plain.task.rules)
     item = plain.items[0]

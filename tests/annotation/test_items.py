@@ -36,7 +36,7 @@ def example() -> tuple[list[Reference], list[Summary]]:
     return references, list(read_summaries(example_path("summaries.jsonl")))
 
 
-def test_stubs_are_not_read_by_people_either_unless_they_gave_the_answer():
+def test_stubs_are_hidden_from_annotators_unless_they_gave_the_answer():
     stub = Article(aid="stub", content="Sign up for our newsletter\nShare this article")
     news = [
         Article(aid=aid, content=f"The mayor of {aid} spoke to the council on Monday.")
@@ -69,7 +69,7 @@ def test_stubs_are_not_read_by_people_either_unless_they_gave_the_answer():
         ("rating", ("likert", "articles", "summary")),
     ],
 )
-def test_units_are_those_that_the_judge_writes(example, name, plan):
+def test_units_match_those_of_the_judge(example, name, plan):
     task = label_task(name)
     protocol, reference_unit, text_unit = plan
     judged = plan_tasks(
@@ -89,13 +89,13 @@ def test_units_are_those_that_the_judge_writes(example, name, plan):
     assert len({item.id for item in items}) == len(items)
 
 
-def test_a_sentence_is_where_the_label_says(example):
+def test_sentence_is_at_the_index_in_the_label(example):
     for item in build_items(label_task("faithfulness"), *example):
         assert item.place is not None
         assert item.texts[0][item.place.start : item.place.end] == item.statement
 
 
-def test_answers_are_groups_with_all_their_wordings(example):
+def test_answer_items_are_groups_with_all_wordings(example):
     references, _ = example
     items = build_items(label_task("answers"), references, [])
     groups = [g for r in references for q in r.question_answers for g in q.answer_groups]
@@ -105,7 +105,7 @@ def test_answers_are_groups_with_all_their_wordings(example):
         assert set(item.sources) == {answer.aid for answer in group}
 
 
-def test_pairs_are_asked_once_not_in_both_orders(example):
+def test_pairs_are_shown_once_not_in_both_orders(example):
     items = build_items(label_task("preference"), *example)
     assert len(items) == 2 * 3  # two clusters, three systems: three pairs each
     assert all(len(item.systems) == 2 for item in items)
@@ -121,7 +121,7 @@ def sides(example):
     return [first.model_copy(update={"articles": articles}), second], summaries
 
 
-def test_a_sentence_is_asked_about_once_for_each_value_with_its_articles_alone(example):
+def test_sentence_item_exists_per_value_with_its_articles_only(example):
     references, summaries = sides(example)
     task = label_task("values", attribute="side", values=("left", "right"))
     items = build_items(task, references, summaries)
@@ -135,7 +135,7 @@ def test_a_sentence_is_asked_about_once_for_each_value_with_its_articles_alone(e
         assert item.statement in item.texts[0]
 
 
-def test_a_leaning_is_fair_or_one_of_the_values_and_pages_say_whose_articles_are_whose(example):
+def test_leaning_answers_are_fair_or_a_value_and_pages_show_values(example):
     references, summaries = sides(example)
     task = label_task("leaning", attribute="side", values=("left", "right"))
     assert task.scale.answers == ("fair", "left", "right")
@@ -160,12 +160,12 @@ def test_a_leaning_is_fair_or_one_of_the_values_and_pages_say_whose_articles_are
         ("leaning", {"attribute": "side", "values": ("a",), "scale": likert()}, "--scale"),
     ],
 )
-def test_tasks_of_values_need_an_attribute_and_no_other_does(name, options, message):
+def test_only_value_tasks_need_an_attribute(name, options, message):
     with pytest.raises(ConfigurationError, match=message):
         label_task(name, **options)
 
 
-def test_a_task_without_what_it_needs_says_so(example):
+def test_task_with_missing_input_raises(example):
     references, summaries = example
     with pytest.raises(ConfigurationError, match="--summaries"):
         build_items(label_task("coverage"), references, [])
@@ -177,7 +177,7 @@ def test_a_task_without_what_it_needs_says_so(example):
         build_items(label_task("preference"), references, one_system)
 
 
-def test_a_custom_scale_takes_the_place_of_the_answers():
+def test_custom_scale_replaces_the_answers():
     task = label_task("faithfulness", aspect="tone", scale=likert(("bad", "fair", "good")))
     assert (task.aspect, task.scale.answers, task.examples) == ("tone", ("1", "2", "3"), ())
     with pytest.raises(ConfigurationError, match="pair"):
@@ -186,7 +186,7 @@ def test_a_custom_scale_takes_the_place_of_the_answers():
         label_task("rating", scale=pairwise())
 
 
-def test_the_digest_knows_every_text(example):
+def test_digest_depends_on_every_text(example):
     references, summaries = example
     task = label_task("faithfulness")
     first = digest(task, build_items(task, references, summaries))
@@ -196,7 +196,7 @@ def test_the_digest_knows_every_text(example):
     assert digest(other, build_items(other, references, summaries)) != first
 
 
-def test_the_passage_that_shares_the_rare_words_is_marked(example):
+def test_passage_sharing_rare_words_is_highlighted(example):
     items = build_items(label_task("faithfulness"), *example)
     marks = mark_passages(items, word_similarity)
     item = next(item for item in items if "no one has been reported hurt" in item.statement)
@@ -206,7 +206,7 @@ def test_the_passage_that_shares_the_rare_words_is_marked(example):
     assert "No one has been reported hurt" in compared_texts(item)[number][score.start : score.end]
 
 
-def test_nothing_is_marked_where_nothing_is_shared():
+def test_nothing_is_highlighted_without_shared_words():
     reference = Reference(
         eid="e", articles=(Article(aid="a", content="Cats sleep."),), question_answers=()
     )
@@ -215,7 +215,7 @@ def test_nothing_is_marked_where_nothing_is_shared():
     assert mark_passages(items, word_similarity) == {items[0].id: {}}
 
 
-def test_embeddings_mark_by_meaning():
+def test_embeddings_highlight_by_meaning():
     class Letters:
         """Embeds by the first letter: same letter, same vector."""
 
@@ -239,7 +239,7 @@ def test_embeddings_mark_by_meaning():
 
 
 @given(st.text(), st.integers(0, 40), st.integers(0, 40))
-def test_paragraphs_lose_nothing_but_breaks_and_control_characters(text, start, length):
+def test_paragraphs_lose_only_breaks_and_control_characters(text, start, length):
     mark = MarkedPassage(start=start, end=start + length, mark="best")
     visible = "".join(piece.text for line in paragraphs(text, (mark,)) for piece in line)
     items = [character for character in text if character.isalnum()]
@@ -250,7 +250,7 @@ def test_paragraphs_lose_nothing_but_breaks_and_control_characters(text, start, 
 
 
 @pytest.mark.parametrize("name", ["answers", "coverage", "faithfulness", "preference", "rating"])
-def test_no_page_holds_a_systems_name(tmp_path: Path, name):
+def test_pages_do_not_reveal_system_names(tmp_path: Path, name):
     write_world(tmp_path)
     references = list(read_references(tmp_path / "references.json"))
     task = label_task(name)

@@ -46,7 +46,7 @@ def fields(page: httpx.Response, **more: str) -> dict[str, str]:
     return result | more
 
 
-async def test_an_answer_that_cannot_be_kept_is_not_acknowledged(client, tmp_path, monkeypatch):
+async def test_unsaved_answer_is_not_acknowledged(client, tmp_path, monkeypatch):
     async with client:
         page = await client.post("/sign-in", data={"name": "ann"})
 
@@ -64,7 +64,7 @@ async def test_an_answer_that_cannot_be_kept_is_not_acknowledged(client, tmp_pat
         assert (tmp_path / "labels.jsonl").read_bytes().count(b"\n") == 1
 
 
-async def test_a_whole_job_through_its_pages(client, tmp_path):
+async def test_complete_job_with_its_pages(client, tmp_path):
     async with client:
         assert (await client.get("/")).status_code == 200
         page = await client.post("/sign-in", data={"name": "ann"})

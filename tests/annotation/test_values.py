@@ -52,7 +52,7 @@ def measured(folder, command, *options):
     return json.loads((folder / out).read_text("utf-8"))
 
 
-def test_facts_by_people_become_shares_of_values(folder):
+def test_human_facts_become_value_shares(folder):
     def choose(page):
         by_name = {mood for mood in ("pos", "neg") if f"(mood: {mood})" in page}
         (mood,) = by_name  # the articles of one value at a time
@@ -75,7 +75,7 @@ def test_facts_by_people_become_shares_of_values(folder):
     assert result["systems"]["kind"]["bur"]["value"] == 100.0
 
 
-def test_half_of_the_annotators_are_no_majority(folder):
+def test_half_of_the_annotators_is_not_a_majority(folder):
     label = {"eid": "c0", "system": "even", "aspect": "mood", "annotator": "ann", "value": 1}
     label |= {"unit": "sentence:0:pos", "attribute_value": "pos"}
     other = label | {"unit": "sentence:1:neg", "attribute_value": "neg"}
@@ -97,7 +97,7 @@ def test_half_of_the_annotators_are_no_majority(folder):
     assert result["systems"]["even"]["excluded_by_reason"] == {"unscored": N}
 
 
-def test_leanings_by_people_stand_beside_the_measures(folder):
+def test_human_leanings_are_shown_with_the_measures(folder):
     def choose(page):
         answers = re.findall(r'name="level" value="(\d+)"', page)
         assert len(set(answers)) == 3  # fair, neg, pos

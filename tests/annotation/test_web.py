@@ -41,7 +41,7 @@ def server(folder: Path):
     running.interrupt()
 
 
-def test_hostile_text_stays_text(server: Server):
+def test_hostile_text_is_escaped(server: Server):
     page = Annotator(server.url, "reader").page.text
     assert "<script>document" not in page
     assert "<img" not in page
@@ -51,12 +51,12 @@ def test_hostile_text_stays_text(server: Server):
 
 
 @pytest.mark.parametrize("path", ["/openapi.json", "/docs", "/redoc", "/nowhere"])
-def test_there_are_no_pages_but_its_own(server: Server, path):
+def test_unknown_pages_are_not_found(server: Server, path):
     assert get(server.url.rstrip("/") + path).status_code == 404
 
 
 @pytest.mark.parametrize("path", ["/", "/item/1", "/static/keys.js", "/nowhere"])
-def test_every_response_says_what_may_run(server: Server, path):
+def test_every_response_has_a_content_security_policy(server: Server, path):
     reply = get(server.url.rstrip("/") + path)
     policy = reply.headers["content-security-policy"]
     assert "default-src 'none'" in policy
@@ -66,7 +66,7 @@ def test_every_response_says_what_may_run(server: Server, path):
     assert reply.headers["x-frame-options"] == "DENY"
 
 
-def test_pages_hold_no_script_or_style_of_their_own(server: Server):
+def test_pages_have_no_inline_script_or_style(server: Server):
     page = Annotator(server.url, "reader").page.text
     assert "<script>" not in page
     assert "<style" not in page
@@ -75,11 +75,11 @@ def test_pages_hold_no_script_or_style_of_their_own(server: Server):
 
 
 @pytest.mark.parametrize("host", ["evil.example", "evil.example:80", "", "localhost.evil.example"])
-def test_a_foreign_host_name_is_refused(server: Server, host):
+def test_foreign_host_name_is_rejected(server: Server, host):
     assert get(server.url, headers={"host": host}).status_code == 421
 
 
-def test_two_host_names_are_refused(server: Server):
+def test_two_host_headers_are_rejected(server: Server):
     address = urlsplit(server.url)
     place = (address.hostname, address.port)
     with socket.create_connection(place, timeout=PATIENCE_SECONDS) as raw:
@@ -87,7 +87,7 @@ def test_two_host_names_are_refused(server: Server):
         assert raw.recv(20).split()[1] in {b"400", b"421"}
 
 
-def test_a_form_needs_its_mark_and_our_origin(server: Server, folder: Path):
+def test_form_needs_its_csrf_token_and_own_origin(server: Server, folder: Path):
     ann = Annotator(server.url, "ann")
     before = (folder / "labels.jsonl").read_bytes()
     assert ann.label(1, csrf="0" * 64).status_code == 403
@@ -108,14 +108,14 @@ def test_a_form_needs_its_mark_and_our_origin(server: Server, folder: Path):
     assert (folder / "labels.jsonl").read_bytes() != before
 
 
-def test_signing_in_from_another_site_is_refused(server: Server):
+def test_cross_site_sign_in_is_rejected(server: Server):
     reply = post(
         f"{server.url}sign-in", data={"name": "x"}, headers={"origin": "https://evil.example"}
     )
     assert reply.status_code == 403
 
 
-def test_cookies_are_kept_from_scripts_and_other_sites(server: Server):
+def test_cookies_are_http_only_and_same_site(server: Server):
     reply = post(f"{server.url}sign-in", data={"name": "eve"})
     text = reply.headers["set-cookie"].lower()
     assert "httponly" in text
@@ -123,7 +123,7 @@ def test_cookies_are_kept_from_scripts_and_other_sites(server: Server):
 
 
 @pytest.mark.parametrize("name", ["", "   ", "<b>", "a" * 41, "../x", "-"])
-def test_names_that_are_none_are_refused_on_the_page(server: Server, name):
+def test_invalid_names_are_rejected_on_the_page(server: Server, name):
     reply = post(f"{server.url}sign-in", data={"name": name})
     assert reply.status_code == 400
     assert "Your name" in reply.text
@@ -140,16 +140,16 @@ def test_names_that_are_none_are_refused_on_the_page(server: Server, name):
         {"position": "¹"},
     ],
 )
-def test_answers_that_are_none_are_refused(server: Server, fields):
+def test_invalid_answers_are_rejected(server: Server, fields):
     ann = Annotator(server.url, "careless")
     assert ann.send("/label", **({"level": 1} | fields)).status_code == 400
 
 
-def test_a_reason_that_was_not_offered_is_refused(server: Server):
+def test_unoffered_reason_is_rejected(server: Server):
     assert Annotator(server.url, "lazy").send("/skip", reason="boredom").status_code == 400
 
 
-def test_large_requests_are_refused(server: Server):
+def test_large_requests_are_rejected(server: Server):
     ann = Annotator(server.url, "wordy")
     assert ann.label(1, note="x" * (MAX_BODY_BYTES + 1)).status_code == 413
     assert get(f"{server.url}?{'x' * 3000}").status_code == 414
@@ -163,7 +163,7 @@ def test_large_requests_are_refused(server: Server):
     assert reply.status_code == 413
 
 
-def test_a_stranger_is_sent_to_the_front_page(server: Server):
+def test_unknown_visitor_is_redirected_to_the_front_page(server: Server):
     reply = get(f"{server.url}item/1")
     assert (reply.status_code, reply.headers["location"]) == (303, "/")
     reply = post(f"{server.url}label", data={"level": "1"})
@@ -190,7 +190,7 @@ def test_progress_needs_its_own_token(server: Server):
         assert "alpha" in client.get(f"{address}/figures").text
 
 
-def test_it_goes_on_where_it_was_left_under_another_server(tmp_path):
+def test_session_continues_under_another_server(tmp_path):
     write_world(tmp_path)
     server = serve(tmp_path, "--overlap", "0")
     ann = Annotator(server.url, "ann")
@@ -210,7 +210,7 @@ def test_it_goes_on_where_it_was_left_under_another_server(tmp_path):
     assert [row["note"] for row in rows(tmp_path / "labels.jsonl")] == ["<b>bold</b>"]
 
 
-def test_figures_on_the_progress_page(tmp_path):
+def test_progress_page_numbers(tmp_path):
     """Two people who answer by one rule, which gets the control wrong."""
     write_world(tmp_path)
     gold = {
@@ -237,7 +237,7 @@ def test_figures_on_the_progress_page(tmp_path):
     server.interrupt()
 
 
-def test_the_progress_page_lists_where_annotators_differ(tmp_path):
+def test_progress_page_lists_disagreements(tmp_path):
     """Of 12 items one is answered differently; nobody hears of controls where there are none."""
     write_world(tmp_path)
     server = serve(tmp_path, "--overlap", "1")
@@ -259,7 +259,7 @@ def test_the_progress_page_lists_where_annotators_differ(tmp_path):
     assert "secret-" not in page
 
 
-def test_beyond_loopback_the_printed_link_is_needed(tmp_path):
+def test_non_loopback_access_needs_the_printed_link(tmp_path):
     write_world(tmp_path)
     server = serve(tmp_path, "--host", EVERYWHERE)
     link = urlsplit(server.url)
@@ -292,11 +292,11 @@ def test_beyond_loopback_the_printed_link_is_needed(tmp_path):
         (EVERYWHERE, "[broken", False),
     ],
 )
-def test_which_names_are_answered(bound, host, fine):
+def test_accepted_host_names(bound, host, fine):
     assert Hosts.of(bound, extra_names=["Label.example"]).allow(host) is fine
 
 
-def test_what_is_loopback():
+def test_loopback_addresses():
     assert [is_loopback(h) for h in ("127.0.0.1", "127.9.9.9", "::1", "localhost")] == [True] * 4
     assert [is_loopback(h) for h in (EVERYWHERE, "::", "192.168.0.5", "example")] == [False] * 4
 
@@ -305,7 +305,7 @@ def sign_in(server: Server, name: str, **more: str) -> httpx.Response:
     return post(f"{server.url}sign-in", data={"name": name, **more}, follow_redirects=False)
 
 
-def test_a_name_in_another_case_or_width_is_the_same_person(tmp_path):
+def test_name_ignores_case_and_width(tmp_path):
     write_world(tmp_path)
     server = serve(tmp_path, "--overlap", "0")
     Annotator(server.url, "Anna Mäki").label(1)
@@ -317,7 +317,7 @@ def test_a_name_in_another_case_or_width_is_the_same_person(tmp_path):
     assert {row["annotator"] for row in rows(tmp_path / "labels.jsonl")} == {"Anna Mäki"}
 
 
-def test_a_name_that_is_nearly_known_is_asked_about(tmp_path):
+def test_similar_name_asks_for_confirmation(tmp_path):
     write_world(tmp_path)
     server = serve(tmp_path, "--overlap", "0")
     assert sign_in(server, "Katharina").status_code == 303
@@ -331,7 +331,7 @@ def test_a_name_that_is_nearly_known_is_asked_about(tmp_path):
     server.interrupt()
 
 
-def test_progress_shows_answers_two_people_time_and_haste(tmp_path):
+def test_progress_shows_answers_agreement_time_and_fast_answers(tmp_path):
     """Ann says yes to all and at once, bo to the cracks alone, without haste."""
     write_world(tmp_path)
     server = serve(tmp_path, "--overlap", "1")

@@ -25,7 +25,7 @@ FORMS = {
 
 
 @pytest.mark.parametrize("form", FORMS)
-def test_ids_of_clusters_tell_systems_from_clusters(form):
+def test_cluster_ids_separate_systems_from_clusters(form):
     for eid in ("e1", "e2"):
         for n in range(1, 12):
             article = f"in/{eid}/documents/{n}.txt" if "with" in form else f"in/news/{eid}/{n}.txt"
@@ -41,7 +41,7 @@ def test_ids_of_clusters_tell_systems_from_clusters(form):
     }
 
 
-def test_a_file_is_a_cluster_and_references_are_by_people():
+def test_each_file_is_a_cluster_and_references_are_human_summaries():
     for eid in ("a", "b"):
         write(f"articles/{eid}.txt", f"{TEXT} ||||| {TEXT} More.")
         write(f"references/{eid}.txt", "By people.")
@@ -56,7 +56,7 @@ def test_a_file_is_a_cluster_and_references_are_by_people():
     }
 
 
-def test_labels_lie_beside_the_texts(cli):
+def test_labels_are_in_the_folder_of_the_texts(cli):
     write("in/source/a.txt")
     write("in/systems/gpt/a.txt", "A dam broke.")
     write("in/systems/gpt/b.txt", "")
@@ -72,7 +72,7 @@ def test_labels_lie_beside_the_texts(cli):
     assert "a folder" not in text
 
 
-def test_texts_in_folders_of_other_names_are_read_alone_only():
+def test_texts_in_unknown_folders_are_read_only_without_known_ones():
     write("in/e1/1.txt")
     write("in/e1/2.txt")
     assert fj.convert("in").counts()["clusters"] == "1 cluster, 2 articles"

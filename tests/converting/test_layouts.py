@@ -43,7 +43,7 @@ def table(name: str, rows: list[dict], separator: str = ",") -> str:
         [ONE, "  ", TWO, "..."],
     ],
 )
-def test_documents_are_found_however_they_stand_in_a_cell(documents):
+def test_documents_are_found_in_any_cell_format(documents):
     result = fj.convert(lines("a.jsonl.gz", [{"id": 7, "documents": documents, "summary": "s"}]))
     (cluster,) = result.clusters
     assert cluster.eid == "7"
@@ -53,7 +53,7 @@ def test_documents_are_found_however_they_stand_in_a_cell(documents):
     ]
 
 
-def test_lists_in_a_table_are_lists():
+def test_list_cells_of_a_table_are_parsed():
     rows = [{"docs": str([ONE, TWO]), "prediction": "s"}]
     result = fj.convert(table("mine.csv", rows, ";"))
     assert [article.content for article in result.clusters[0].articles] == [ONE, TWO]
@@ -61,7 +61,7 @@ def test_lists_in_a_table_are_lists():
     assert fj.convert("mine.csv", system="gpt").summaries[0].system == "gpt"
 
 
-def test_articles_keep_their_fields_and_the_attributes_that_are_named():
+def test_articles_keep_their_fields_and_named_attributes():
     articles = [
         {"id": "x", "headline": "H", "body": ONE, "link": "http://a", "lean": "left"},
         {"id": "x", "headline": "I", "body": TWO, "link": "http://b", "lean": ""},
@@ -74,7 +74,7 @@ def test_articles_keep_their_fields_and_the_attributes_that_are_named():
     assert second.attributes == {}
 
 
-def test_rows_are_grouped_and_usual_attributes_are_taken():
+def test_rows_are_grouped_and_common_attributes_are_read():
     rows = [
         {"hotel": h, "review": f"{text} {h}", "stars": n, "user": n}
         for h in "AB"
@@ -96,7 +96,7 @@ def test_rows_are_grouped_and_usual_attributes_are_taken():
     assert [item.attributes for item in articles] == [{"user": "0"}, {"user": "1"}]
 
 
-def test_a_group_is_named_where_values_do_not_repeat_or_names_do_not_tell():
+def test_unclear_grouping_suggests_a_column():
     path = table("r.csv", [{"was": "A", "wort": ONE}, {"was": "B", "wort": TWO}])
     with pytest.raises(InputError, match=r"not recognised \('was', 'wort'\).*group='COLUMN'"):
         fj.convert(path)
@@ -114,7 +114,7 @@ def test_a_group_is_named_where_values_do_not_repeat_or_names_do_not_tell():
         fj.convert(path, group="was")
 
 
-def test_ratings_are_labels_by_annotator_and_aspect():
+def test_ratings_become_labels_per_annotator_and_aspect():
     rows = [
         {"doc_id": 1, "model": "m", "summary": "s", "Coherence": 4, "fluency": 3.5, "words": 9},
         {"doc_id": 1, "model": "m", "summary": "s", "Coherence": 2, "fluency": "n/a", "words": 9},
@@ -130,7 +130,7 @@ def test_ratings_are_labels_by_annotator_and_aspect():
     assert len(by_name.summaries) == 1
 
 
-def test_labels_of_any_name_are_read_one_a_row():
+def test_labels_of_any_name_are_read_one_per_row():
     rows = [{"doc_id": "1", "model": "m", "rater": "ann", "criterion": "tone", "score": "4"}]
     (label,) = fj.convert(table("l.csv", rows)).labels
     assert (label.eid, label.system, label.annotator, label.aspect, label.value) == (
@@ -138,7 +138,7 @@ def test_labels_of_any_name_are_read_one_a_row():
     )  # fmt: skip
 
 
-def test_files_without_ids_belong_together_by_the_numbers_of_rows():
+def test_files_without_ids_are_matched_by_row_number():
     documents = lines("test.jsonl", [{"document": ONE}, {"document": TWO}])
     outputs = [
         lines(f"{name}.jsonl", [{"output": f"{name} 1"}, {"output": f"{name} 2"}])
@@ -154,7 +154,7 @@ def test_files_without_ids_belong_together_by_the_numbers_of_rows():
         fj.convert(documents, lines("more.jsonl", [{"document": TWO}]))
 
 
-def test_records_of_ours_are_taken_with_all_that_they_carry():
+def test_package_records_are_read_with_all_fields():
     cluster = {"eid": "e", "articles": [{"aid": "a", "content": ONE}], "note": "kept"}
     cited = {
         "eid": "e",
@@ -194,7 +194,7 @@ def test_a_second_summary_of_a_system_and_empty_rows_are_counted():
     }
 
 
-def test_the_hub_s_summeval_has_an_article_a_row():
+def test_hub_summeval_has_one_article_per_row():
     row = {
         "id": "dm-1", "text": ONE, "machine_summaries": ["a", "b"], "human_summaries": ["r"],
         "relevance": [1.5, 4], "coherence": [2, 3], "fluency": [5, 5], "consistency": [1, 5],
@@ -207,7 +207,7 @@ def test_the_hub_s_summeval_has_an_article_a_row():
         fj.convert(lines("s.jsonl", [row]))
 
 
-def test_lines_must_be_as_many_as_those_of_the_documents():
+def test_line_counts_must_match_the_documents():
     Path("test.src").write_text(f"{ONE}\n{TWO}\n")
     Path("test.tgt").write_text("one\n")
     with pytest.raises(InputError, match=r"test.tgt: 1 line for the 2 of test.src"):
@@ -217,13 +217,13 @@ def test_lines_must_be_as_many_as_those_of_the_documents():
 
 
 @pytest.mark.parametrize("content", ["", "not JSON", "[1, 2]", '{"a": {"b": NaN}}', "\xff\xfe"])
-def test_what_is_no_data_is_one_error_that_names_the_file(content):
+def test_non_data_file_gives_one_error_naming_it(content):
     Path("odd.jsonl").write_bytes(content.encode("latin-1"))
     with pytest.raises(InputError, match=r"^odd\.jsonl"):
         fj.convert("odd.jsonl")
 
 
-def test_bad_rows_are_errors_or_are_counted():
+def test_invalid_rows_raise_or_are_counted():
     Path("a.jsonl").write_text(f'{{"document": "{ONE}", "summary": "s"}}\n{{"document": 3}}\nno\n')
     with pytest.raises(InputError, match=r"a.jsonl:2: "):
         fj.convert("a.jsonl")
@@ -232,7 +232,7 @@ def test_bad_rows_are_errors_or_are_counted():
     assert sum(result.left_out.values()) == 2
 
 
-def test_what_is_converted_goes_in_wherever_a_file_does():
+def test_converted_data_is_accepted_by_every_command():
     rows = [{"id": 1, "document": ONE, "model": m, "summary": "s", "tone": 3} for m in ("x", "y")]
     result = fj.convert(lines("a.jsonl", rows), columns={"value": "tone"})
     assert fj.read_clusters(result).records == result.clusters
@@ -242,7 +242,7 @@ def test_what_is_converted_goes_in_wherever_a_file_does():
         fj.read_references(result)
 
 
-def test_parts_of_summaries_are_one_summary_with_ratings():
+def test_summary_parts_are_merged_with_ratings():
     rows = [{"eid": "e", "system": "s", "text": "t", "unit": u, "covered": n}
             for n, u in enumerate("ab")]  # fmt: skip
     result = fj.convert(lines("units.jsonl", rows), columns={"value": "covered"})
@@ -252,7 +252,7 @@ def test_parts_of_summaries_are_one_summary_with_ratings():
     ]  # fmt: skip
 
 
-def test_recorded_replies_are_the_importer_s():
+def test_recorded_replies_are_left_to_the_importer():
     row = {"eid": "e", "system": "s", "aspect": "tone", "response": "4/5"}
     with pytest.raises(InputError, match=r"recorded replies .*use fairjudge data import"):
         fj.convert(lines("r.jsonl", [row]))
@@ -262,7 +262,7 @@ def test_recorded_replies_are_the_importer_s():
     ("cell", "systems"),
     [({"gpt": "a", "llama": "b"}, ["gpt", "llama"]), (["a", "b"], ["system-1", "system-2"])],
 )
-def test_a_cell_may_hold_the_summaries_of_several_systems(cell, systems):
+def test_cell_may_contain_summaries_of_several_systems(cell, systems):
     result = fj.convert(lines("a.jsonl", [{"query_id": "q", "docs": [ONE], "candidates": cell}]))
     assert [(summary.eid, summary.system, summary.text) for summary in result.summaries] == [
         ("q", name, text) for name, text in zip(systems, "ab", strict=True)

@@ -25,7 +25,7 @@ TEXT = "The dam above Dunmere broke at noon, and two thousand people had to leav
         ("txt", "txt"),
     ],
 )
-def test_only_known_extensions_are_cut(name, system):
+def test_only_known_extensions_are_removed(name, system):
     assert system_name(Path(name)) == system
 
 
@@ -38,7 +38,7 @@ def test_systems_are_named_after_files_of_lines_and_of_rows(tmp_path, monkeypatc
         assert {summary.system for summary in fj.convert(*files).summaries} == {"phi-3.5"}
 
 
-def test_values_that_are_lists_or_objects_are_no_attributes(tmp_path, monkeypatch):
+def test_lists_and_objects_are_not_attributes(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     rows = [
         {"hotel": "A", "review": f"{TEXT} {n}", "country": [[], ["FR"], ["FR", "DE"]][n]}
@@ -52,7 +52,7 @@ def test_values_that_are_lists_or_objects_are_no_attributes(tmp_path, monkeypatc
     assert {"country", "language"} <= {*converted.files[0].unused}
 
 
-def test_counts_say_how_many_articles_each_cluster_has(tmp_path, monkeypatch):
+def test_report_counts_articles_per_cluster(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     rows = [{"id": n, "documents": [TEXT] * 2} for n in range(3)]
     Path("even.json").write_text(json.dumps(rows))
@@ -66,7 +66,7 @@ def test_counts_say_how_many_articles_each_cluster_has(tmp_path, monkeypatch):
     ]
 
 
-def test_an_error_in_python_names_the_call_that_reads_the_file(tmp_path, monkeypatch):
+def test_python_error_names_the_reading_function(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     rows = [{"product": "a", "review_text": TEXT}, {"product": "a", "review_text": "Fine."}]
     Path("of a shop.jsonl").write_text("\n".join(map(json.dumps, rows)))

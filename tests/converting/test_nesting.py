@@ -49,7 +49,7 @@ LAYOUTS = {
 
 
 @pytest.mark.parametrize("layout", ["a list", "a list in an object", "objects by ids"])
-def test_records_are_found_within_objects_and_rows_within_records(layout):
+def test_nested_records_and_rows_are_found(layout):
     result = fj.convert(write("e.json", LAYOUTS[layout]), columns={"eid": "event.id"})
     assert [(cluster.eid, len(cluster.articles)) for cluster in result.clusters] == [
         ("dam", 2),
@@ -68,7 +68,7 @@ def test_records_are_found_within_objects_and_rows_within_records(layout):
     assert moods == [("mood", 2)] * 8
 
 
-def test_rows_of_one_record_are_of_one_cluster_without_ids():
+def test_rows_of_one_record_form_a_cluster_without_ids():
     rows = [{name: row[name] for name in ("articles", "runs")} for row in events()]
     result = fj.convert(write("e.json", rows))
     assert [cluster.eid for cluster in result.clusters] == ["1", "2"]
@@ -82,14 +82,14 @@ def test_rows_of_a_list_on_one_line_have_their_own_numbers():
     assert [summary.eid for summary in result.summaries] == ["1", "2", "3"]
 
 
-def test_files_that_need_no_nesting_stay_as_they_are():
+def test_flat_files_are_unchanged():
     cluster = {"eid": "e", "articles": [{"aid": "a", "content": TEXT}], "meta": {"x.y": 1}}
     assert fj.convert(write("c.json", [cluster])).clusters[0].to_json() == cluster
     result = fj.convert(write("o.json", [{"id": 1, "candidates": {"gpt": "A.", "phi.2": "B."}}]))
     assert [summary.system for summary in result.summaries] == ["gpt", "phi.2"]
 
 
-def test_the_column_with_the_ids_of_clusters_is_named(cli):
+def test_cluster_id_column_is_named(cli):
     rows = [{"text": f"Of {n}.", "info": {"ref": n, "system": "s"}} for n in ("dam", "fair")]
     write("s.json", rows)
     write("c.json", [{"id": n, "documents": [f"{TEXT} {n}"]} for n in ("dam", "fair")])
@@ -131,7 +131,7 @@ def tasks() -> list[dict]:
 MAP = "eid=ref,system=llm,documents=passage"
 
 
-def test_tasks_of_label_studio_are_read_as_its_tables_are(cli):
+def test_label_studio_tasks_match_its_tables(cli):
     write("t.json", tasks())
     result = cli("convert", "t.json", "-o", "data", "--map", MAP, code=0)
     text = " ".join(result.out.split())
@@ -146,7 +146,7 @@ def test_tasks_of_label_studio_are_read_as_its_tables_are(cli):
     assert "6 labels of style" in result.out
 
 
-def test_choices_of_any_control_are_named_and_relations_are_passed_over():
+def test_label_studio_choices_are_named_and_relations_skipped():
     rows = tasks()
     rows[0]["annotations"][0]["result"].append({"type": "relation", "from_id": "a", "to_id": "b"})
     columns = {"eid": "ref", "system": "llm", "documents": "passage"}
@@ -154,7 +154,7 @@ def test_choices_of_any_control_are_named_and_relations_are_passed_over():
     assert warning.endswith("--map value=style --values Dull=NUMBER,Lively=NUMBER")
 
 
-def test_deep_objects_end_somewhere():
+def test_nesting_depth_is_limited():
     value: object = "end"
     for _ in range(50):
         value = {"a": value}
@@ -163,7 +163,7 @@ def test_deep_objects_end_somewhere():
     assert len(result.summaries) == 2
 
 
-def test_pairs_of_label_studio_stay_pairs():
+def test_label_studio_pairs_are_kept_as_pairs():
     data = {"eid": "x", "system_a": "one", "system_b": "two"}
     result = {"from_name": "better", "to_name": "p", "type": "pairwise"}
     record = annotation(4) | {"result": [result | {"value": {"selected": "left"}}]}
@@ -188,7 +188,7 @@ def relational(key: str) -> dict[str, list[dict]]:
     return {"documents": documents, "summaries": summaries, "ratings": ratings}
 
 
-def test_lists_that_name_each_other_by_ids_are_no_pairs_of_every_row():
+def test_lists_linked_by_ids_are_joined_not_crossed():
     """Crossed, four ratings would make 16 labels; as files of their own they are read."""
     lists = relational("event_id")
     write("all.json", {"version": 2, **lists})
@@ -201,7 +201,7 @@ def test_lists_that_name_each_other_by_ids_are_no_pairs_of_every_row():
     assert [len(converted.clusters), len(converted.summaries), len(converted.labels)] == [2, 4, 4]
 
 
-def test_ids_of_another_list_are_known_without_a_common_column():
+def test_ids_of_another_list_are_matched_without_a_common_column():
     """By the values: `summary_id` of ratings are the `id` of summaries."""
     lists = relational("summary_id")
     for row in (*lists["documents"], *lists["summaries"]):

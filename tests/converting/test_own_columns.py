@@ -47,19 +47,19 @@ def rated(**columns: list[object]) -> list[dict[str, object]]:
         ({"sourcing": [2, 4]}, set()),
     ],
 )
-def test_columns_of_own_names_beside_ratings_or_raters_are_aspects(columns, aspects):
+def test_custom_columns_with_ratings_or_raters_become_aspects(columns, aspects):
     result = fj.convert(table("t.csv", rated(**columns)))
     assert {label.aspect for label in result.labels} == aspects
 
 
-def test_a_column_on_another_scale_is_named_with_the_option_that_reads_it(cli):
+def test_column_on_another_scale_is_named_with_its_option(cli):
     path = table("t.csv", rated(coherence=[1, 7], wit=[90, 35], n_words=[3, 4]))
     text = " ".join(cli("convert", path, "-o", "data").out.split())
     assert "Column 'wit' is not read. If it rates summaries: --map value=wit" in text
     assert "Column 'n_words'" not in text
 
 
-def test_mapped_ratings_leave_those_with_usual_names():
+def test_mapped_ratings_keep_columns_with_known_names():
     path = table("t.csv", rated(coherence=[1, 5], mood=[2, 4], clarity=[3, 4]))
     result = fj.convert(path, columns={"value": "mood", "value:fluency": "clarity"})
     assert {label.aspect for label in result.labels} == {"coherence", "mood", "fluency"}
@@ -72,7 +72,7 @@ NAMES = ("summary_{}.txt", "{}-summary.md", "Output {}.txt", "generated.{}.txt")
 
 @pytest.mark.parametrize("name", NAMES)
 @pytest.mark.parametrize("place", ["in", "in/corpus"])
-def test_texts_of_a_cluster_are_named_after_systems(name, place):
+def test_cluster_texts_are_named_after_systems(name, place):
     for eid in ("dam", "tram"):
         for n in (1, 2):
             write(f"{place}/{eid}/article{n}.txt", f"{TEXT} {eid} {n}")
@@ -94,7 +94,7 @@ def test_texts_of_a_cluster_are_named_after_systems(name, place):
         assert not result.warnings
 
 
-def test_labels_on_systems_and_clusters_that_texts_lack_are_named(cli):
+def test_labels_on_unknown_systems_or_clusters_are_named(cli):
     for eid in ("dam", "tram"):
         write(f"texts/{eid}/1.txt", TEXT + eid)
         write(f"texts/{eid}/summary_gpt.txt", "A summary.")
@@ -114,7 +114,7 @@ def test_labels_on_systems_and_clusters_that_texts_lack_are_named(cli):
 
 
 @pytest.mark.parametrize("form", [{"verdict": "{}"}, {"verdict": ["{}"], "meta": {"x": "{}"}}])
-def test_a_word_with_a_number_that_no_cell_has_is_an_error(form):
+def test_mapped_word_missing_from_all_cells_raises(form):
     import json
 
     words = ("Agree", "Neither agree nor disagree", "Disagree")

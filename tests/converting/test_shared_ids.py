@@ -37,7 +37,7 @@ OF_EACH = [("1", "of 1"), ("2", "of 2"), ("3", "of 3")]
 
 @pytest.mark.parametrize("name", ["hotel_id", "Restaurant", "asin", "topic"])
 @pytest.mark.parametrize("without", ["model", "none"])
-def test_what_groups_one_file_is_the_id_of_the_others(name, without):
+def test_grouping_column_of_one_file_is_the_id_in_others(name, without):
     rows = [{key: row[key] for key in row if key != without} for row in SUMMARIES]
     rows = [{"id": n} | row for n, row in enumerate(rows, 7)]
     files = table("reviews.csv", REVIEWS, NAME=name), table("texts.csv", rows, NAME=name)
@@ -49,7 +49,7 @@ def test_what_groups_one_file_is_the_id_of_the_others(name, without):
     assert pairs(fj.convert(*files, columns={"eid": name})) == OF_EACH
 
 
-def test_labels_are_of_the_groups_of_another_file():
+def test_labels_match_the_groups_of_another_file():
     rows = [
         {"NAME": n, "system": "gpt", "criterion": "tone", "score": n, "rater": "ann"} for n in "31"
     ]
@@ -59,7 +59,7 @@ def test_labels_are_of_the_groups_of_another_file():
     assert [(label.eid, label.value) for label in result.labels] == [("3", 3), ("1", 1)]
 
 
-def test_clusters_of_a_row_each_share_a_column_that_tells_them_apart():
+def test_single_row_clusters_are_matched_by_an_identifying_column():
     documents = [{"NAME": n, "documents": str([TEXT, f"Of {n}."])} for n in ("3", "1", "2")]
     result = fj.convert(
         table("d.csv", documents, NAME="hotel"), table("s.csv", SUMMARIES, NAME="hotel")
@@ -70,7 +70,7 @@ def test_clusters_of_a_row_each_share_a_column_that_tells_them_apart():
 
 @pytest.mark.parametrize("n", [1, 3])
 @pytest.mark.parametrize("clusters", ["groups", "ids", "rows", "lines"])
-def test_rows_are_not_matched_by_number_where_clusters_have_ids_or_other_numbers(n, clusters):
+def test_rows_are_not_matched_by_number_if_ids_or_counts_differ(n, clusters):
     if clusters == "groups":
         path = table("c.csv", REVIEWS, NAME="hotel")
     elif clusters == "lines":
@@ -86,21 +86,21 @@ def test_rows_are_not_matched_by_number_where_clusters_have_ids_or_other_numbers
     assert pairs(fj.convert(path, outputs, columns={"eid": "prod"})) == OF_EACH[:n]
 
 
-def test_summaries_of_different_numbers_of_rows_without_ids_are_an_error():
+def test_summary_files_without_ids_need_equal_row_counts():
     first = table("one.csv", [{"output": "a"}])
     two = table("two.csv", [{"output": "a"}, {"output": "b"}])
     with pytest.raises(InputError, match=r"two\.csv.*2 rows without ids for the 1 of one\.csv"):
         fj.convert(first, two)
 
 
-def test_a_bad_row_does_not_shift_the_numbers_of_those_below():
+def test_invalid_row_does_not_shift_row_numbers():
     Path("d.jsonl").write_text("".join(f'{{"document": "{TEXT} {n}"}}\n' for n in "abc"))
     Path("gpt.jsonl").write_text('{"output": "of a"}\nbroken\n{"output": "of c"}\n')
     result = fj.convert("d.jsonl", "gpt.jsonl", skip_bad=True)
     assert pairs(result) == [("1", "of a"), ("3", "of c")]
 
 
-def test_a_column_that_only_another_file_has_is_left_aside():
+def test_column_of_only_one_file_is_not_used_for_matching():
     reviews = table("r.csv", REVIEWS, NAME="haus", review="wort")
     summaries = table("s.csv", SUMMARIES, NAME="haus", summary="kurz", model="wer")
     mapping = {"content": "wort", "text": "kurz", "system": "wer"}
@@ -116,7 +116,7 @@ def test_a_column_that_only_another_file_has_is_left_aside():
 
 
 @pytest.mark.parametrize("title", ["summary", "headline", "model"])
-def test_a_group_without_a_column_of_texts_is_an_error(title):
+def test_group_without_a_text_column_raises(title):
     rows = [{"asin": n, "opinion": TEXT, title: "Good"} for n in "112"]
     path = table("r.csv", rows)
     with pytest.raises(ConfigurationError, match="'content': 'COLUMN'"):

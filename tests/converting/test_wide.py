@@ -39,7 +39,7 @@ def labels(conversion) -> set[tuple[str, str | None, str, object]]:
         (("Output GPT", "Output GPT-4"), ("GPT fluency", "GPT-4 fluency")),
     ],
 )
-def test_a_rating_is_of_the_system_that_its_column_names(texts, names):
+def test_rating_belongs_to_the_system_in_its_column_name(texts, names):
     path = table(texts, **dict(zip(names, [(1, 2, 3), (5, 4, 5)], strict=True)))
     result = fj.convert(path, columns={"text": texts})
     assert labels(result) == {
@@ -49,7 +49,7 @@ def test_a_rating_is_of_the_system_that_its_column_names(texts, names):
     assert {label.annotator for label in result.labels} == {"annotator1"}
 
 
-def test_a_column_that_names_no_system_is_not_given_to_the_first():
+def test_column_without_system_name_is_not_assigned():
     path = table(("one", "two"), first=(1, 2, 3), other=(5, 5, 5), fluency=(3, 3, 3))
     columns = {"text": ["one", "two"], "value": ["first"]}
     with pytest.raises(InputError, match=r"the rated system is unknown.*first@SYSTEM"):
@@ -71,7 +71,7 @@ def test_a_column_that_names_no_system_is_not_given_to_the_first():
         (("left output", "right output"), ("left", "right", "neither")),
     ],
 )
-def test_what_people_prefer_is_a_label_of_the_pair(texts, cells):
+def test_human_preference_becomes_a_pair_label(texts, cells):
     path = table(texts, better=cells)
     result = fj.convert(path, columns={"text": texts, "value:quality": "better"})
     assert [(label.system_a, label.system_b, label.value) for label in result.labels] == [
@@ -83,20 +83,20 @@ def test_what_people_prefer_is_a_label_of_the_pair(texts, cells):
     assert warning.endswith("--map value:quality=better")
 
 
-def test_decimal_commas_are_numbers():
+def test_decimal_commas_are_parsed():
     result = fj.convert(table(("a", "b"), a_tone=("3,5", "2", "n/a")), columns={
         "text": ["a", "b"], "value": ["a_tone"],
     })  # fmt: skip
     assert labels(result) == {("0", "a", "tone", 3.5), ("1", "a", "tone", 2)}
 
 
-def test_columns_of_texts_are_named_where_no_summary_is_read(cli):
+def test_text_columns_are_named_if_no_summary_is_found(cli):
     result = cli("convert", table(("By one system", "By two")), "-o", "data", code=0)
     assert "--map 'text=By one system,text=By two'" in " ".join(result.out.split())
 
 
 @pytest.mark.parametrize("mark", [";", ",", "\t"])
-def test_a_first_line_may_name_the_separator_and_rows_may_end_in_empty_cells(mark):
+def test_separator_line_and_trailing_empty_cells_are_accepted(mark):
     rows = [["id", "source", "summary", "", ""], ["1", f"'{TEXT}'", "It broke.", "", ""]]
     lines = [f"sep={mark}", *(mark.join(f'"{cell}"' for cell in row) for row in rows)]
     Path("s.csv").write_text("\r\n".join(lines))
@@ -107,7 +107,7 @@ def test_a_first_line_may_name_the_separator_and_rows_may_end_in_empty_cells(mar
         fj.convert("s.csv")
 
 
-def test_workbooks_and_tables_by_other_names_say_what_to_do():
+def test_unsupported_workbooks_and_tables_suggest_a_remedy():
     with zipfile.ZipFile("book.xlsx", "w") as book:
         book.writestr("xl/workbook.xml", "<workbook/>")
     with pytest.raises(InputError, match="save its table as CSV"):

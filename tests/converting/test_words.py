@@ -38,7 +38,7 @@ def write(name: str, rows: list[dict]) -> str:
 @pytest.mark.parametrize(
     "cells", [WORDS, [[word] for word in WORDS], [{"choice": w} for w in WORDS]]
 )
-def test_words_have_the_numbers_that_are_named(cells):
+def test_words_are_mapped_to_given_numbers(cells):
     path = write("r.json", rated(helpful=cells))
     values = {"very poor": 1, "Fair, mostly": 2.5, "EXCELLENT": 5}
     result = fj.convert(path, columns={"eid": "story", "value": "helpful"}, values=values)
@@ -47,7 +47,7 @@ def test_words_have_the_numbers_that_are_named(cells):
     ]  # fmt: skip
 
 
-def test_a_column_of_words_is_named_with_them_and_what_reads_it(cli):
+def test_word_column_is_reported_with_its_words_and_option(cli):
     path = write("r.csv", rated(helpful=WORDS))
     mapped = ("--map", "eid=story,value:helpfulness=helpful")
     result = cli("convert", path, "-o", "data", *mapped, code=1)
@@ -74,20 +74,20 @@ def test_a_column_of_words_is_named_with_them_and_what_reads_it(cli):
         ("fluency", WORDS, "--map value=fluency --values 'Excellent=NUMBER"),
     ],
 )
-def test_columns_that_may_be_ratings_are_named(name, cells, option):
+def test_possible_rating_columns_are_named(name, cells, option):
     text = fj.convert(write("r.csv", rated(**{name: cells}))).command_line_warnings
     assert any(option in warning for warning in text)
 
 
 @pytest.mark.parametrize("cells", [("long text of its own", "another", TEXT), ("", "", "")])
-def test_columns_of_texts_or_nothing_are_no_ratings(cells):
+def test_text_and_empty_columns_are_not_ratings(cells):
     path = write("r.csv", rated(notes=cells, label=("", "", "")))
     assert not fj.convert(path, columns={"eid": "story"}).warnings
     with pytest.raises(fj.FairJudgeError, match="'notes'"):
         fj.convert(path, columns={"value": "notes"})
 
 
-def test_ratings_that_some_rows_lack_are_ratings():
+def test_ratings_may_be_missing_in_some_rows():
     result = fj.convert(write("r.csv", rated(coherence=("4", "n/a", ""), fluency=("-", "?", ""))))
     assert [(label.aspect, label.value) for label in result.labels] == [("coherence", 4)]
 
@@ -109,27 +109,27 @@ def test_columns_with_commas_and_options_given_twice(cli):
         ("Yes, all of it=1 , a=b=-0.5", {"Yes, all of it": 1, "a=b": -0.5}),
     ],
 )
-def test_words_may_hold_commas_and_equal_signs(text, values):
+def test_words_may_contain_commas_and_equal_signs(text, values):
     assert word_values(text) == values
 
 
 @pytest.mark.parametrize("text", ["good", "=1", "good=", "good=x", "good=1,bad"])
-def test_words_without_a_number_are_an_error(text):
+def test_words_without_a_number_raise(text):
     with pytest.raises(ValueError, match="expected"):
         word_values(text)
 
 
-def test_a_map_is_read_with_columns_that_hold_commas():
+def test_map_option_accepts_columns_with_commas():
     assert column_map("eid=a, b ,text=c,text=d") == {"eid": ("a, b",), "text": ("c", "d")}
 
 
 @pytest.mark.parametrize("field", ["valeu", "eid:x", "value:", "text: "])
-def test_a_field_that_there_is_not(field):
+def test_missing_field_raises(field):
     with pytest.raises(ConfigurationError, match="unknown field"):
         fj.convert(write("r.csv", rated(x=(1, 2, 3))), columns={field: "x"})
 
 
-def test_systems_are_named_by_the_map():
+def test_map_option_names_systems():
     rows = [{"id": n, "source": f"{TEXT} {n}", "A": f"By A {n}.", "B": f"By B {n}."} for n in "12"]
     columns = {"text:gpt-4.1": "A", "text:reference": "B"}
     result = fj.convert(write("w.csv", rows), columns=columns)

@@ -38,7 +38,7 @@ LABELS = [
 GROUPS = {"Ban uniforms/1": [["a1", "a2"], ["a2"]], "Ban uniforms/-1": [[]]}
 
 
-def test_key_points_are_groups_and_labels_peoples(write_file):
+def test_key_points_become_groups_and_labels_are_human(write_file):
     result = import_file(write_file("x.jsonl", ROWS))
     assert result.tool == "argkp"
     assert found_in(result) == (LABELS, GROUPS)
@@ -68,7 +68,7 @@ def folder(tmp_path):
     return tmp_path
 
 
-def test_three_files_in_a_folder_are_the_same(folder):
+def test_three_files_in_a_folder_give_the_same_result(folder):
     result = import_file(folder)
     assert result.tool == "argkp"
     assert found_in(result) == (LABELS, GROUPS)
@@ -82,7 +82,7 @@ def test_a_label_of_an_unknown_argument_is_named(folder):
     assert len(import_file(folder, skip_bad=True).labels) == 5
 
 
-def test_references_come_back_by_csv(write_file, tmp_path):
+def test_references_round_trip_through_csv(write_file, tmp_path):
     rows = [*ROWS[:4], row(4, 1, 0), row(4, 2, 0)]
     result = import_file(write_file("x.jsonl", rows))
     path = tmp_path / "argkp.csv"
@@ -98,7 +98,7 @@ def test_references_come_back_by_csv(write_file, tmp_path):
     ("name", "n_labels", "n_matches"),
     [("dev.jsonl.gz", 3458, None), ("train.jsonl.gz", 20635, None)],
 )
-def test_real_labels(shared_data, name, n_labels, n_matches):
+def test_real_labels_are_imported(shared_data, name, n_labels, n_matches):
     path = shared_data / "keypoints" / name
     if not path.is_file():
         pytest.skip(f"no key points at {path}")

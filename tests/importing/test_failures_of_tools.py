@@ -54,18 +54,18 @@ def outcomes(data):
         ("Could not find any claim that the source backs", 0.0),
     ],
 )
-def test_a_graders_failure_is_told_by_promptfoos_own_words(write_file, reason, outcome):
+def test_grader_failure_is_detected_by_promptfoo_messages(write_file, reason, outcome):
     path = write_file("results.jsonl", promptfoo(reason))
     assert outcomes(import_file(path)) == [outcome]
 
 
-def test_what_no_model_graded_is_scored_whatever_it_says(write_file):
+def test_rule_based_scores_are_kept_for_any_text(write_file):
     path = write_file("results.jsonl", promptfoo("API error: 500 Internal", kind="contains"))
     assert outcomes(import_file(path)) == [0.0]
 
 
 @pytest.mark.parametrize("value", [999, None, ["gold", "said"], {"a": 1}])
-def test_a_run_of_lm_eval_that_only_predicts_has_no_score(write_file, value):
+def test_lm_eval_predict_only_run_has_no_score(write_file, value):
     row = {"doc_id": 0, "doc": {}, "resps": [["x"]], "filtered_resps": ["x"], "bypass": value}
     result = import_file(write_file("m/samples_t.jsonl", [row | {"metrics": ["bypass"]}]))
     assert outcomes(result) == ["unparseable"]
@@ -84,7 +84,7 @@ def feedback(value: object, kind: str = "LLM_JUDGE", trace: str = "t1"):
             "feedback": {"value": value}}  # fmt: skip
 
 
-def test_words_of_feedback_are_skipped_until_they_are_given_values(write_file):
+def test_verbal_feedback_is_skipped_without_mapped_values(write_file):
     path = write_file(
         "assessments.jsonl",
         [feedback("Poor"), feedback("good ", trace="t2"), feedback("fair", "HUMAN")],
@@ -96,7 +96,7 @@ def test_words_of_feedback_are_skipped_until_they_are_given_values(write_file):
     assert [label.value for label in result.labels] == [2.0]
 
 
-def test_choices_of_label_studio_take_the_same_words(write_file):
+def test_label_studio_choices_use_the_same_mapping(write_file):
     def task(choice: str):
         result = {"from_name": "tone", "type": "choices", "value": {"choices": [choice]}}
         annotation = {"completed_by": 1, "result": [result]}
@@ -107,7 +107,7 @@ def test_choices_of_label_studio_take_the_same_words(write_file):
     assert [label.value for label in result.labels] == [1.0, 2.0]
 
 
-def test_a_file_of_labels_alone_is_written_where_labels_go(cli):
+def test_labels_only_file_is_written_to_the_labels_output(cli):
     Path("a.jsonl").write_text(json.dumps(feedback(4, "HUMAN")) + "\n")
     result = cli("data", "import", "a.jsonl", "-o", "j.jsonl", "--labels", "l.jsonl", code=0)
     assert not Path("j.jsonl").exists()
@@ -116,7 +116,7 @@ def test_a_file_of_labels_alone_is_written_where_labels_go(cli):
     assert "1 human label written to l.jsonl" in result.err
 
 
-def test_options_without_a_protocol_are_a_tools_words(cli):
+def test_options_without_protocol_map_tool_words(cli):
     rows = [feedback("no"), feedback("YES", trace="t2")]
     Path("a.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
     cli("data", "import", "a.jsonl", "-o", "j.jsonl", "--options", "no,yes", code=0)
@@ -125,7 +125,7 @@ def test_options_without_a_protocol_are_a_tools_words(cli):
 
 
 @pytest.mark.parametrize("options", [("--scale", "1-5"), ("--stars",), ("--scale", "0-2")])
-def test_a_range_is_no_scale_of_yes_and_no(cli, options):
+def test_numeric_range_is_not_a_binary_scale(cli, options):
     row = {"eid": "e", "system": "s", "aspect": "coverage", "judge": "j", "response": "4"}
     Path("r.jsonl").write_text(json.dumps(row) + "\n")
     result = cli(

@@ -91,13 +91,13 @@ def n_found(data):
     return data.n_rows - len(data.skipped)
 
 
-def test_every_format_but_the_folder_has_a_row_here():
+def test_every_format_except_folders_is_tested():
     assert set(ROWS) == set(FORMATS) - {"realsumm"}
 
 
 @pytest.mark.parametrize("name", NAMES)
 @pytest.mark.parametrize("extension", [".json", ".jsonl", ".json.gz"])
-def test_a_file_is_told_by_its_content_whatever_its_name(tmp_path, name, extension):
+def test_format_is_detected_by_content_not_file_name(tmp_path, name, extension):
     path = tmp_path / f"file{extension}"
     data = json.dumps(ROWS[name]).encode()
     path.write_bytes(gzip.compress(data) if extension.endswith(".gz") else data)
@@ -108,7 +108,7 @@ def test_a_file_is_told_by_its_content_whatever_its_name(tmp_path, name, extensi
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_what_one_tool_wrote_is_no_other_tools(write_file, name):
+def test_each_file_is_detected_as_exactly_one_tool(write_file, name):
     path = write_file("file.json", ROWS[name])
     for other in set(FORMATS) - {name}:
         with pytest.raises(InputError) as error:
@@ -147,7 +147,7 @@ def places(value, path=()):
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_a_value_of_another_type_is_one_message_or_read_but_never_a_crash(write_file, name):
+def test_value_of_another_type_is_read_or_gives_one_error(write_file, name):
     messages = set()
     for place in places(ROWS[name]):
         for odd in (None, True, 7, -1.5, "", "x" * 50, [], [[]], {}, {"a": {}}, [None], ["\ud800"]):
@@ -168,14 +168,14 @@ def test_a_value_of_another_type_is_one_message_or_read_but_never_a_crash(write_
     assert not any("\n" in message for message in messages)
 
 
-def test_what_no_tool_wrote_is_refused_with_the_tools_that_are_known(write_file):
+def test_unknown_format_error_lists_supported_tools(write_file):
     with pytest.raises(InputError, match="unknown format; supported are inspect"):
         import_file(write_file("file.jsonl", [{"eid": "e", "system": "s", "response": "3"}]))
     with pytest.raises(InputError, match="unknown tool 'other'"):
         import_file(write_file("file.jsonl", [{}]), tool="other")
 
 
-def test_a_folder_of_something_else_is_refused(tmp_path):
+def test_unknown_folder_raises(tmp_path):
     with pytest.raises(InputError, match="unknown format"):
         import_file(tmp_path)
 
@@ -200,7 +200,7 @@ def test_the_command_writes_judgements_and_labels_and_counts_all(write_file, tmp
     assert "1 human label not written; --labels FILE writes them" in without.output
 
 
-def test_the_command_says_where_labels_or_judgements_would_be_lost(write_file, tmp_path):
+def test_command_warns_if_labels_or_judgements_would_be_lost(write_file, tmp_path):
     labels_alone = write_file("l.jsonl", [ROWS["summeval"]])
     result = run(labels_alone, "-o", tmp_path / "j.jsonl")
     assert "use --labels" in str(result.exception)
@@ -212,6 +212,6 @@ def test_the_command_says_where_labels_or_judgements_would_be_lost(write_file, t
     assert run(labels_alone, "-o", tmp_path / "x", *options).exit_code == 2
 
 
-def test_many_unscored_end_in_exit_code_3(write_file, tmp_path):
+def test_many_unscored_exit_with_3(write_file, tmp_path):
     row = ROWS["mt-bench"] | {"judgment": "none", "score": -1}
     assert run(write_file("x.jsonl", [row]), "-o", tmp_path / "j.jsonl").exit_code == 3

@@ -56,7 +56,7 @@ def test_an_unreadable_reply_is_unscored_with_its_reason():
     assert [line for line, _ in imported.unscored] == [1, 2, 3]
 
 
-def test_letters_and_words_are_worth_their_place():
+def test_letters_and_words_map_to_their_rank():
     letters = scale_from_options("likert", answers="A,B,C,D,E")
     assert only([{**ROW, "response": "D"}], scale=letters).value == 4.0
     words = scale_from_options("likert", answers="not_supported, partially_supported,supported")
@@ -76,12 +76,12 @@ def test_letters_and_words_are_worth_their_place():
         ({"order": "ba", "swapped": True}, "C", "tie", "ba"),
     ],
 )
-def test_pairs_are_in_terms_of_the_systems_whatever_stood_first(extra, response, value, order):
+def test_pair_verdicts_name_systems_in_either_order(extra, response, value, order):
     result = only([{**PAIR, **extra, "response": response}], scale=pairwise("ABC"))
     assert (result.value, result.order, result.protocol) == (value, order, "pairwise")
 
 
-def test_an_item_judged_again_keeps_every_judgement_numbered():
+def test_repeated_judgements_are_kept_and_numbered():
     rows = [ROW, {**ROW, "system": "s2"}, {**ROW, "response": "Score: 2"}]
     imported = import_replies(rows, scale=likert())
     assert [(j.system, j.value, j.repeat) for j in imported.judgements] == [
@@ -91,14 +91,14 @@ def test_an_item_judged_again_keeps_every_judgement_numbered():
     assert [(item.line, item.former) for item in imported.repeated] == [(3, (1,))]
 
 
-def test_numbers_that_the_rows_have_are_kept_unless_two_are_the_same():
+def test_given_repeat_numbers_are_kept_unless_duplicated():
     rows = [{**ROW, "repeat": 5}, {**ROW, "repeat": 2}]
     assert [j.repeat for j in import_replies(rows, scale=likert()).judgements] == [5, 2]
     rows = [{**ROW, "repeat": 5}, {**ROW, "repeat": 5}]
     assert [j.repeat for j in import_replies(rows, scale=likert()).judgements] == [0, 1]
 
 
-def test_of_an_item_judged_again_the_last_reply_may_count_alone_and_it_is_reported():
+def test_last_reply_only_option_is_reported():
     rows = [ROW, {**ROW, "system": "s2"}, {**ROW, "response": "Score: 2"}]
     imported = import_replies(rows, scale=likert(), repeats="last")
     assert [j.repeat for j in imported.judgements] == [None, None]
@@ -108,7 +108,7 @@ def test_of_an_item_judged_again_the_last_reply_may_count_alone_and_it_is_report
     assert imported.n_replies == 3
 
 
-def test_the_two_orders_of_a_pair_are_two_items():
+def test_both_orders_of_a_pair_are_separate_items():
     rows = [{**PAIR, "swapped": False}, {**PAIR, "swapped": True}]
     assert len(import_replies(rows, scale=pairwise("ABC")).judgements) == 2
 
@@ -124,7 +124,7 @@ def test_columns_are_mapped_and_other_fields_carried_through():
     assert "text" not in result.to_json()
 
 
-def test_raw_stands_in_for_response_and_parsed_json_is_read():
+def test_raw_replaces_response_and_parsed_json_is_read():
     row = {name: item for name, item in ROW.items() if name != "response"}
     assert only([{**row, "raw": "Score: 5"}], scale=likert()).value == 5.0
     assert only([{**row, "response": {"verdict": "2"}}], scale=likert()).value == 2.0
@@ -153,7 +153,7 @@ def test_a_missing_field_is_named_with_its_line(row, options, field):
     [({"swapped": "maybe"}, "swapped"), ({"order": "x"}, "order"),
      ({"order": "ab", "swapped": True}, "order")],
 )  # fmt: skip
-def test_a_wrong_order_is_refused(extra, field):
+def test_invalid_order_raises(extra, field):
     with pytest.raises(InputError) as error:
         import_replies([{**PAIR, **extra}], scale=pairwise("ABC"))
     assert (error.value.field, error.value.line) == (field, 1)
@@ -204,7 +204,7 @@ def imported_from(path: Path, protocol, **scale):
     )
 
 
-def test_three_hundred_of_the_recorded_letters_are_second_answers(summeval):
+def test_three_hundred_recorded_letters_are_repeats(summeval):
     """The file holds 2,700 replies on 100 x 12 x 2 items; counted with the json module alone."""
     imported = imported_from(summeval / "judge_gpt-3.5_mcq.jsonl", "likert", answers="A,B,C,D,E")
     rows = read_rows(summeval / "judge_gpt-3.5_mcq.jsonl")
@@ -220,7 +220,9 @@ def test_three_hundred_of_the_recorded_letters_are_second_answers(summeval):
     ("aspect", "spearman", "pearson", "kendall"),
     [("consistency", 0.424, 0.532, 0.379), ("relevance", 0.447, 0.461, 0.356)],
 )
-def test_agreement_with_the_experts_is_as_published(summeval, aspect, spearman, pearson, kendall):
+def test_agreement_with_experts_matches_the_publication(
+    summeval, aspect, spearman, pearson, kendall
+):
     """Shen et al. (2023), reason-then-score, pooled, against the mean of three experts.
 
     They agree to 0.001; the authors evidently rounded the 32 half points to whole numbers
@@ -246,7 +248,7 @@ def test_agreement_with_the_experts_is_as_published(summeval, aspect, spearman, 
     ("aspect", "first", "second", "consistent"),
     [("consistency", 6.7, 25.2, 64.4), ("relevance", 22.0, 7.5, 66.9)],
 )
-def test_position_bias_is_as_published(summeval, aspect, first, second, consistent):
+def test_position_bias_matches_the_publication(summeval, aspect, first, second, consistent):
     """Shen et al. (2023), head to head: percent of the 1,100 pairs judged in both orders."""
     path = summeval / f"pairwise_gpt-3.5_{aspect}.jsonl"
     verdicts = defaultdict(dict)

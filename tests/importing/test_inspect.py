@@ -49,7 +49,7 @@ def values(data):
     ]
 
 
-def test_the_graders_reply_is_read_and_its_failures_are_unscored(write_file):
+def test_grader_reply_is_read_and_failures_are_unscored(write_file):
     path = write_file(
         "log.json",
         log(
@@ -79,14 +79,14 @@ def test_the_graders_reply_is_read_and_its_failures_are_unscored(write_file):
     assert "parser:" in first.signature
 
 
-def test_a_reply_that_says_otherwise_than_the_tools_value_is_counted(write_file):
+def test_replies_contradicting_the_recorded_value_are_counted(write_file):
     result = import_file(write_file("log.json", log(sample("e1", graded("I", "GRADE: C")))))
     assert values(result) == [1.0]
     assert result.judgements[0].model_extra["tool_value"] == 0.0
     assert result.n_reread == 1
 
 
-def test_a_grader_with_a_prompt_of_its_own_is_not_read_again(write_file):
+def test_reply_to_a_custom_grader_prompt_is_not_parsed(write_file):
     scorers = [{"name": "model_graded_qa", "options": {"template": "Say {x}"}}]
     result = import_file(
         write_file("log.json", log(sample("e1", graded("C", "GRADE: I")), scorers=scorers))
@@ -122,7 +122,7 @@ def test_scores_by_rule_and_of_several_values(write_file):
         ({}, {}, "model_graded_qa"),
     ],
 )
-def test_the_judge_is_the_grader_as_far_as_it_is_known(write_file, options, metadata, judge):
+def test_judge_is_the_grader_if_known(write_file, options, metadata, judge):
     scorers = [{"name": "inspect_ai/model_graded_qa", "options": options}]
     first = sample("e1", graded("C", "GRADE: C", metadata=metadata))
     result = import_file(write_file("log.json", log(first, scorers=scorers, model_roles=None)))
@@ -147,7 +147,7 @@ def test_epochs_are_repeats_and_metadata_names_the_item(write_file):
     assert last.n_rows == 2
 
 
-def test_a_score_that_a_person_edited_gives_the_judges_value_and_a_label(write_file):
+def test_human_edited_score_gives_judge_value_and_label(write_file):
     history = [
         {"value": "I", "explanation": "GRADE: I"},
         {"value": "C", "provenance": {"author": "ann", "reason": "it is there"}},
@@ -224,26 +224,26 @@ def pack(request):
 SAMPLES = (sample("e1", graded("C", "GRADE: C")), sample("e2", graded("I", "GRADE: I")))
 
 
-def test_an_archive_is_read_as_the_same_log_in_json(tmp_path, write_file, pack):
+def test_archive_gives_the_same_result_as_json(tmp_path, write_file, pack):
     result = import_file(pack(tmp_path / "run.eval", members(*SAMPLES)))
     assert result == import_file(write_file("log.json", log(*SAMPLES)))
     assert values(result) == [1.0, 0.0]
 
 
-def test_an_archive_of_a_run_that_was_killed_has_its_header_in_the_journal(tmp_path, pack):
+def test_archive_of_a_killed_run_is_read_from_its_journal(tmp_path, pack):
     whole = members(*SAMPLES)
     whole["_journal/start.json"] = whole.pop("header.json")
     assert values(import_file(pack(tmp_path / "run.eval", whole))) == [1.0, 0.0]
 
 
-def test_an_archive_that_unpacks_to_far_more_than_it_is_is_refused(tmp_path, monkeypatch, pack):
+def test_decompression_bomb_raises(tmp_path, monkeypatch, pack):
     monkeypatch.setattr("fairjudge.files._MIN_UNPACKED_LIMIT", 1_000_000)
     bomb = sample("e3", graded("C", "GRADE: C" + " " * 2_000_000))
     with pytest.raises(InputError, match="unpacks to more than 1,000,000"):
         import_file(pack(tmp_path / "run.eval", members(*SAMPLES, bomb)))
 
 
-def test_a_damaged_archive_is_one_message(tmp_path, pack):
+def test_damaged_archive_gives_one_error(tmp_path, pack):
     path = pack(tmp_path / "run.eval", members(*SAMPLES))
     data = bytearray(path.read_bytes())
     middle = data.index(b"samples/e1") + 40
@@ -274,20 +274,20 @@ def test_a_bad_member_is_named(tmp_path, name, content, problem):
     assert name in str(error.value)
 
 
-def test_an_archive_of_something_else_is_refused(tmp_path):
+def test_other_archive_raises(tmp_path):
     path = archive(tmp_path / "x.zip", {"other.txt": "x"})
     with pytest.raises(InputError, match="not an Inspect log"):
         import_file(path)
 
 
-def test_without_zstandard_the_extra_is_named(tmp_path, monkeypatch):
+def test_missing_zstandard_error_names_the_extra(tmp_path, monkeypatch):
     path = zstd_archive(tmp_path / "run.eval", members(*SAMPLES))
     monkeypatch.setitem(__import__("sys").modules, "zstandard", None)
     with pytest.raises(MissingExtraError, match=r"fairjudge\[inspect\]"):
         import_file(path)
 
 
-def test_real_logs(recorded):
+def test_real_logs_are_imported(recorded):
     """Counted with the json and zipfile modules alone; one log was cancelled before its scoring."""
     folder = recorded / "inspect"
     sizes = Counter()
@@ -333,7 +333,7 @@ def _changed(data, at, *values):
         lambda data: _changed(data, 8, 0, 8),  # names are UTF-8, which this is not
     ],
 )
-def test_a_damaged_archive_is_one_error_that_names_the_file(tmp_path, method, damage):
+def test_damaged_archive_error_names_the_file(tmp_path, method, damage):
     path = tmp_path / "run.eval"
     with zipfile.ZipFile(path, "w", method) as packed:
         packed.writestr("header.json", json.dumps(log()) + " " * 500)

@@ -36,7 +36,7 @@ def mt_pair(**changes):
     }
 
 
-def test_mt_bench_pairs_are_two_judgements_of_one_pair(write_file):
+def test_mt_bench_pairs_give_both_orders_of_one_pair(write_file):
     rows = [
         mt_pair(),
         mt_pair(question_id=82, g1_judgment="[[C]]", g1_winner="tie"),
@@ -130,7 +130,7 @@ def alpaca(**changes):
     }
 
 
-def test_alpaca_eval_preferences_are_probabilities_and_null_is_no_verdict(write_file):
+def test_alpaca_eval_preferences_are_probabilities_and_null_is_unscored(write_file):
     rows = [
         alpaca(),
         alpaca(instruction="2", preference=1.75, raw_completion="M"),
@@ -158,7 +158,7 @@ def test_alpaca_eval_items_of_one_instruction_are_distinguished_by_their_outputs
     assert result[1].eid == f"{result[0].eid}#2"
 
 
-def test_an_alpaca_eval_preference_outside_of_1_to_2_is_an_error(write_file):
+def test_alpaca_eval_preference_outside_1_to_2_raises(write_file):
     with pytest.raises(InputError, match="field 'preference': expected 0 or 1 to 2, not 3"):
         import_file(write_file("annotations.json", [alpaca(preference=3)]))
 
@@ -236,7 +236,7 @@ def judgebench(*decisions, name="arena_hard", label="A>B", **judgment):
     }
 
 
-def test_judgebench_decisions_are_of_what_was_shown_first_and_second(write_file):
+def test_judgebench_decisions_refer_to_display_order(write_file):
     """The swapped order shows B first: there "A>B" says that response_B is better."""
     rows = [
         judgebench(("Fine. [[A>>B]]", "A>B"), ("Fine. [[B>A]]", "B>A")),
@@ -255,7 +255,7 @@ def test_judgebench_decisions_are_of_what_was_shown_first_and_second(write_file)
     assert result.n_rows == 9
 
 
-def test_judgebench_reward_models_have_no_reply_and_their_decision_counts(write_file):
+def test_judgebench_reward_model_decisions_count_without_reply(write_file):
     """As in the published outputs: scores in the order shown, the decision made of them."""
     row = judgebench(("", "A>B"), ("", "B>A"), name="reward_model")
     for judgment, scores in zip(row["judgments"], ([1.88, 1.26], [1.26, 1.88]), strict=True):
@@ -265,7 +265,7 @@ def test_judgebench_reward_models_have_no_reply_and_their_decision_counts(write_
     assert {judgement.scored_by for judgement in result.judgements} == {"decision"}
 
 
-def test_real_llmbar_files_add_up_and_are_read_as_their_authors_read_them(recorded):
+def test_real_llmbar_files_match_the_reading_of_their_authors(recorded):
     """Where one round is asked, 2 of 3,352 replies are read otherwise and 11 hold no verdict."""
     counts = Counter()
     for path in sorted((recorded / "llmbar").iterdir()):

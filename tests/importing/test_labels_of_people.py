@@ -31,7 +31,7 @@ def annotation(*results, by=7, **more):
     return {"id": 1, "completed_by": by, "was_cancelled": False, "result": list(results), **more}
 
 
-def test_annotations_are_labels_and_predictions_judgements(write_file):
+def test_annotations_become_labels_and_predictions_judgements(write_file):
     tasks = [
         task(
             [
@@ -77,9 +77,7 @@ def test_annotations_are_labels_and_predictions_judgements(write_file):
     ("order", "selected", "value"),
     [("ab", "left", "a"), ("ab", "right", "b"), ("ba", "left", "b"), ("ba", "right", "a")],
 )
-def test_a_preference_is_in_terms_of_the_systems_whichever_stood_left(
-    write_file, order, selected, value
-):
+def test_preference_names_systems_in_either_display_order(write_file, order, selected, value):
     chosen = result("pairwise", {"selected": selected})
     pair = task([annotation(chosen)], system_a="x", system_b="y", order=order)
     data = import_file(write_file("export.json", [pair]))
@@ -87,14 +85,14 @@ def test_a_preference_is_in_terms_of_the_systems_whichever_stood_left(
     assert (label.system_a, label.system_b, label.value) == ("x", "y", value)
 
 
-def test_the_aspect_may_stand_in_the_task(write_file):
+def test_aspect_may_be_in_the_task(write_file):
     rated = result("rating", {"rating": 4}, "stars")
     tasks = [task([annotation(rated)], [{"result": [rated]}], aspect="faithfulness")]
     data = import_file(write_file("export.json", tasks))
     assert [item.aspect for item in (*data.labels, *data.judgements)] == ["faithfulness"] * 2
 
 
-def test_a_task_must_say_what_was_annotated(write_file):
+def test_task_must_identify_the_annotated_item(write_file):
     bad = {"data": {"text": "x"}, "annotations": [annotation(result("rating", {"rating": 4}))]}
     with pytest.raises(InputError, match=r"field 'eid': missing"):
         import_file(write_file("export.json", [bad]))
@@ -163,7 +161,7 @@ def test_realsumm_folders(pyramid):
         ({}, "contains no judgements, labels"),
     ],
 )
-def test_a_realsumm_folder_that_does_not_fit_is_refused(pyramid, files, problem):
+def test_mismatched_realsumm_folder_raises(pyramid, files, problem):
     with pytest.raises(InputError, match=problem):
         import_file(pyramid(**files))
 

@@ -78,11 +78,11 @@ def there_and_back(row, path):
     return back.to_json()
 
 
-def test_all_of_a_reference_comes_back_but_the_texts_of_articles(tmp_path):
+def test_reference_round_trips_except_article_texts(tmp_path):
     assert there_and_back(FULL, tmp_path / "bank.jsonl") == without_texts(FULL)
 
 
-def test_what_another_tool_reads_in_a_bank(tmp_path, models):
+def test_nugget_bank_is_readable_by_another_tool(tmp_path, models):
     path = tmp_path / "bank.jsonl"
     banks([Reference.model_validate(FULL)], path)
     bank = models.load_nugget_banks_from_file(path).banks["e1"]
@@ -100,7 +100,7 @@ def test_what_another_tool_reads_in_a_bank(tmp_path, models):
     ]  # fmt: skip
 
 
-def test_a_bank_that_another_tool_wrote_again_loses_nothing(tmp_path, models):
+def test_bank_rewritten_by_another_tool_loses_nothing(tmp_path, models):
     path, again = tmp_path / "bank.jsonl", tmp_path / "again.jsonl"
     banks([Reference.model_validate(FULL)], path)
     models.write_nugget_banks(models.load_nugget_banks_from_file(path), again)
@@ -141,7 +141,7 @@ def questions(draw):
 
 @given(asked=st.lists(questions(), max_size=3))
 @settings(max_examples=150, deadline=None)
-def test_any_reference_comes_back(asked, tmp_path_factory):
+def test_any_reference_round_trips(asked, tmp_path_factory):
     row = {
         "eid": "e",
         "articles": [{"aid": aid, "content": ""} for aid in "abc"],
@@ -152,7 +152,7 @@ def test_any_reference_comes_back(asked, tmp_path_factory):
     assert there_and_back(row, path) == row
 
 
-def test_recorded_references_come_back(shared_data, tmp_path):
+def test_recorded_references_round_trip(shared_data, tmp_path):
     path = shared_data / "recorded_llm" / "references_v1.jsonl"
     if not path.is_file():
         pytest.skip(f"no recorded references at {path}")
@@ -163,7 +163,7 @@ def test_recorded_references_come_back(shared_data, tmp_path):
     assert back == without_texts(reference.to_json())
 
 
-def test_real_banks_come_back(shared_data, tmp_path, models):
+def test_real_banks_round_trip(shared_data, tmp_path, models):
     path = shared_data / "nuggets" / "default.nuggets.jsonl"
     if not path.is_file():
         pytest.skip(f"no nugget banks at {path}")
@@ -184,7 +184,7 @@ def read_one(write_file, row):
     return reference
 
 
-def test_documents_are_articles_and_their_words_wordings(write_file):
+def test_documents_become_articles_and_quotes_become_wordings(write_file):
     records = read_one(write_file, bank(importance="vital", aggregator_type="OR"))
     (question,) = records.question_answers
     (group,) = question.groups()
@@ -197,7 +197,7 @@ def test_documents_are_articles_and_their_words_wordings(write_file):
     assert question.model_extra["aggregator_type"] == "OR"
 
 
-def test_importance_in_numbers_is_what_a_group_weighs(write_file):
+def test_numeric_importance_becomes_group_weight(write_file):
     row = bank()
     answers = row["nugget_bank"]["Why?"]["answers"]
     answers["Rain."]["importance"] = 4
@@ -207,7 +207,7 @@ def test_importance_in_numbers_is_what_a_group_weighs(write_file):
     assert question.group_importance is None
 
 
-def test_claims_are_groups_of_one_question(write_file, tmp_path, models):
+def test_claims_become_groups_of_one_question(write_file, tmp_path, models):
     row = {
         "query_id": "t", "title_query": "A flood", "format_version": "v3",
         "claim_bank": {"It rained.": {"claim": "It rained.", "query_id": "t", "quality": 2,
@@ -222,7 +222,7 @@ def test_claims_are_groups_of_one_question(write_file, tmp_path, models):
     assert plain(back).model_dump() == plain(row).model_dump()
 
 
-def test_what_only_a_bank_has_is_kept(write_file, tmp_path, models):
+def test_bank_specific_fields_are_kept(write_file, tmp_path, models):
     row = bank(creator=[{"is_human": True, "creation_date": "2026-01-01"}], quality=3)
     question = row["nugget_bank"]["Why?"]
     question["query_id"] = "t"
@@ -237,7 +237,7 @@ def test_what_only_a_bank_has_is_kept(write_file, tmp_path, models):
     assert plain(back).model_dump() == plain(row).model_dump()
 
 
-def test_lists_as_of_ragtime_2026_are_read(write_file):
+def test_ragtime_2026_lists_are_read(write_file):
     row = {
         "metadata": {"team_id": "x", "topic_id": "t1", "run_id": "r"},
         "nugget_bank": [{"question": "Why?", "aggregator_type": "AND",
@@ -270,7 +270,7 @@ def test_lists_as_of_ragtime_2026_are_read(write_file):
         ),
     ],
 )
-def test_what_is_wrong_is_named_with_file_and_line(write_file, change, problem):
+def test_error_names_file_and_line(write_file, change, problem):
     path = write_file("banks.jsonl", [bank(), bank() | {"query_id": "u"} | change])
     with pytest.raises(InputError, match=problem) as error:
         import_file(path)
@@ -278,7 +278,7 @@ def test_what_is_wrong_is_named_with_file_and_line(write_file, change, problem):
     assert len(import_file(path, skip_bad=True).references) == 1
 
 
-def test_two_banks_of_a_topic_are_refused(write_file):
+def test_two_banks_of_one_topic_raise(write_file):
     with pytest.raises(InputError, match="a second bank of topic 't'"):
         import_file(write_file("banks.jsonl", [bank(), bank()]))
 

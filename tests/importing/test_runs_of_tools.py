@@ -57,7 +57,7 @@ def promptfoo(*tests, **config):
     }
 
 
-def test_promptfoo_assertions_are_judgements_and_a_persons_are_labels(write_file):
+def test_promptfoo_assertions_are_judgements_and_human_ones_labels(write_file):
     rubric = component("llm-rubric", 0.5, value="good")
     rubric["assertion"]["provider"] = {"id": "openai:gpt-4o"}
     tests = [
@@ -96,7 +96,7 @@ def test_promptfoo_assertions_are_judgements_and_a_persons_are_labels(write_file
     assert result.judgements[0].model_extra["reason"] == "because"
 
 
-def test_promptfoo_assertions_of_one_type_or_in_sets_are_distinguished(write_file):
+def test_promptfoo_assertions_of_equal_type_are_distinguished(write_file):
     inner = [component("llm-rubric", 1, value="short"), component("llm-rubric", 0, value="kind")]
     tests = [
         test(
@@ -122,7 +122,7 @@ def test_promptfoo_variables_and_the_configured_grader_name_item_and_judge(write
     ]
 
 
-def test_a_promptfoo_test_without_assertions_passes_there_and_is_no_judgement_here(write_file):
+def test_promptfoo_test_without_assertions_is_not_imported(write_file):
     passed = {"pass": True, "score": 1, "reason": "No assertions", "componentResults": []}
     tests = [test(gradingResult=passed), test(component("g-eval", 1), testIdx=1)]
     result = import_file(write_file("r.json", promptfoo(*tests)))
@@ -130,7 +130,7 @@ def test_a_promptfoo_test_without_assertions_passes_there_and_is_no_judgement_he
     assert [item.why for item in result.skipped] == ["the test has no assertion"]
 
 
-def test_promptfoo_results_a_line(write_file):
+def test_promptfoo_results_per_line(write_file):
     result = import_file(write_file("r.jsonl", [test(component("g-eval", 0.8)), test(testIdx=1)]))
     assert (result.tool, result.n_rows) == ("promptfoo", 2)
 
@@ -209,7 +209,7 @@ def test_deepeval_metrics_with_an_error_or_without_a_score_are_unscored(write_fi
     assert result.n_rows == 8
 
 
-def test_a_real_deepeval_run_adds_up(recorded):
+def test_real_deepeval_run_has_consistent_counts(recorded):
     """Counted by its text: ten metrics, of which the test case has two."""
     path = recorded / "deepeval" / "test_run_sample.json"
     result = import_file(path)
@@ -335,6 +335,6 @@ def test_lm_eval_samples_by_metric_and_filter(write_file, named):
     assert result.n_rows == 5
 
 
-def test_one_filter_is_no_part_of_the_aspect(write_file):
+def test_single_filter_is_not_part_of_the_aspect(write_file):
     result = import_file(write_file("m/samples_gsm8k.jsonl", [lm_row(0), lm_row(1)]))
     assert outcomes(result) == [("exact_match", 1.0), ("exact_match", 1.0)]

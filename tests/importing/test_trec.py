@@ -60,7 +60,7 @@ def autojudge(monkeypatch):
     return autojudge_base
 
 
-def test_a_report_is_a_summary_with_its_sentences_citations(write_file):
+def test_trec_report_becomes_a_summary_with_sentence_citations(write_file):
     result = import_file(write_file("run", [REPORT]))
     (summary,) = result.summaries
     assert (result.tool, summary.eid, summary.system) == ("trec-run", "t", "r")
@@ -82,12 +82,12 @@ def test_a_report_is_a_summary_with_its_sentences_citations(write_file):
     ],
     ids=["rag25", "rag24", "ragtime"],
 )  # fmt: skip
-def test_citations_by_place_and_by_confidence_are_documents(write_file, row):
+def test_citations_by_index_and_by_confidence_are_documents(write_file, row):
     (summary,) = import_file(write_file("run.json", row)).summaries
     assert (summary.eid, summary.citations[0].articles) == ("7", ("d2", "d1"))
 
 
-def test_a_run_that_is_read_is_written_as_it_was(write_file, tmp_path):
+def test_run_round_trips(write_file, tmp_path):
     rows = [
         REPORT,
         {"metadata": {"team_id": "x", "run_id": "r", "narrative_id": "u", "type": "automatic"},
@@ -101,7 +101,7 @@ def test_a_run_that_is_read_is_written_as_it_was(write_file, tmp_path):
     assert rows_of(path) == rows
 
 
-def test_documents_of_a_run_are_clusters(write_file):
+def test_run_documents_become_clusters(write_file):
     documents = {"d1": {"id": "d1", "text": "It rained.", "title": "Rain", "url": "http://x"}}
     other = REPORT | {"metadata": REPORT["metadata"] | {"run_id": "s"}}
     rows = [REPORT | {"documents": documents}, other | {"documents": {"d2": {"text": "Dry."}}}]
@@ -124,7 +124,7 @@ RUNS = [
 
 
 @pytest.mark.parametrize(("name", "n_reports", "n_sentences", "n_citations"), RUNS)
-def test_real_runs_come_back(
+def test_real_runs_round_trip(
     shared_data, tmp_path, autojudge, name, n_reports, n_sentences, n_citations
 ):
     path = real(shared_data, *name)
@@ -148,7 +148,7 @@ def test_real_runs_come_back(
     ]
 
 
-def test_a_summary_of_ours_is_a_report_by_sentences(tmp_path, autojudge):
+def test_summary_is_exported_as_a_report_of_sentences(tmp_path, autojudge):
     summary = Summary.model_validate(
         {"eid": "t", "system": "s", "text": "It rained. It stopped.",
          "citations": [{"text": "rained", "articles": ["b", "a"]}]}
@@ -174,7 +174,7 @@ def test_a_summary_of_ours_is_a_report_by_sentences(tmp_path, autojudge):
         ({}, "a second report on 't' by 'r'"),
     ],
 )
-def test_a_wrong_report_is_named_by_line(write_file, change, problem):
+def test_invalid_report_error_names_the_line(write_file, change, problem):
     path = write_file("run.jsonl", [REPORT, REPORT | change])
     with pytest.raises(InputError, match=problem) as error:
         import_file(path)
@@ -211,7 +211,7 @@ def test_a_leaderboard_in_any_order_of_columns(tmp_path, name, text):
     assert [item.why for item in result.skipped] == ["a mean over topics"]
 
 
-def test_grades_of_qrels_are_labels(tmp_path):
+def test_qrels_grades_become_labels(tmp_path):
     path = tmp_path / "qrels"
     path.write_text("t1 0 d1 2\nt1 0 d2 0\n")
     assert [(label.eid, label.system, label.value) for label in import_file(path).labels] == [
@@ -219,7 +219,7 @@ def test_grades_of_qrels_are_labels(tmp_path):
     ]  # fmt: skip
 
 
-def test_a_line_of_a_leaderboard_that_is_wrong_is_named(tmp_path):
+def test_invalid_leaderboard_line_is_named(tmp_path):
     path = tmp_path / "x.txt"
     path.write_text(BOARD + "a\tndcg\t3\thigh\n")
     with pytest.raises(InputError, match="expected a number, not 'high'") as error:
@@ -231,7 +231,7 @@ def test_a_line_of_a_leaderboard_that_is_wrong_is_named(tmp_path):
     assert len(import_file(path, skip_bad=True).judgements) == 2
 
 
-def test_a_real_leaderboard_comes_back(shared_data, tmp_path, autojudge):
+def test_real_leaderboard_round_trips(shared_data, tmp_path, autojudge):
     path = real(shared_data, "nuggets", "default.eval.txt")
     result = import_file(path)
     assert (len(result.judgements), len(result.skipped)) == (2684, 22)
@@ -252,7 +252,7 @@ def judgement(system, eid, value, **fields):
     return make_judgement(eid=eid, system=system, value=value, **unscored, **fields)
 
 
-def test_a_leaderboard_has_a_measure_for_whatever_tells_judgements_apart(tmp_path):
+def test_leaderboard_has_one_measure_per_judge_setting(tmp_path):
     rows = [
         judgement("a", "1", 2, repeat=0), judgement("a", "1", 4, repeat=1),
         judgement("a", "2", None), judgement("b", "1", 1),
@@ -286,12 +286,12 @@ def test_parts_of_a_report_are_averaged(tmp_path):
         ),
     ],
 )  # fmt: skip
-def test_what_a_leaderboard_has_no_place_for_is_refused(tmp_path, row, problem):
+def test_unrepresentable_leaderboard_raises(tmp_path, row, problem):
     with pytest.raises(InputError, match=problem):
         export_judgements([row], tmp_path / "x", to="trec-eval")
 
 
-def test_nuggets_are_groups_of_the_query(write_file, tmp_path):
+def test_nuggets_become_groups_of_the_query(write_file, tmp_path):
     (reference,) = import_file(write_file("n.json", NUGGETS)).references
     (question,) = reference.question_answers
     assert question.question == "Why did it flood?"
@@ -302,7 +302,7 @@ def test_nuggets_are_groups_of_the_query(write_file, tmp_path):
     assert rows_of(tmp_path / "n.jsonl") == [NUGGETS]
 
 
-def test_assignments_are_checklists_and_come_back(write_file, tmp_path):
+def test_assignments_become_checklists_and_round_trip(write_file, tmp_path):
     rows = [assigned("support", "partial_support"), assigned("not_support", "support", run="s")]
     result = import_file(write_file("a.jsonl", rows))
     assert len(result.references) == 1
@@ -322,7 +322,7 @@ def test_assignments_are_checklists_and_come_back(write_file, tmp_path):
     assert rows_of(path) == rows
 
 
-def test_scores_by_importance_are_nuggetizers(write_file):
+def test_importance_scores_match_the_nuggetizer(write_file):
     """By hand as nuggetizer's core/metrics.py: a vital nugget got, an okay one in part."""
     result = import_file(write_file("a.json", assigned("support", "partial_support")))
     slices = coverage_slices(result.judgements, result.references).slices
@@ -333,7 +333,7 @@ def test_scores_by_importance_are_nuggetizers(write_file):
     }  # fmt: skip
 
 
-def test_an_assignment_that_is_missing_is_unscored_and_other_nuggets_are_refused(write_file):
+def test_missing_assignment_is_unscored_and_unknown_nuggets_raise(write_file):
     row = assigned("support", "support")
     del row["nuggets"][1]["assignment"]
     (judgement,) = import_file(write_file("a.json", row)).judgements
@@ -347,7 +347,7 @@ def test_an_assignment_that_is_missing_is_unscored_and_other_nuggets_are_refused
 DRAGUN = "topic_id,run_tag,answer_id,auto_assessment,auto_rationale\n"
 
 
-def test_four_verdicts_of_dragun(tmp_path):
+def test_four_dragun_verdicts_are_read(tmp_path):
     path = tmp_path / "x.csv"
     path.write_text(
         DRAGUN
@@ -372,7 +372,7 @@ def test_four_verdicts_of_dragun(tmp_path):
         import_file(path)
 
 
-def test_assessors_verdicts_are_labels_that_calibrate_the_recorded_judge(shared_data, tmp_path):
+def test_assessor_verdicts_calibrate_the_recorded_judge(shared_data, tmp_path):
     """Every fourth verdict of the judge's is changed: what agrees is known to the row."""
     path = real(shared_data, "recorded_judges", "dragun", "auto_report_assessments.csv.gz")
     result = import_file(path)

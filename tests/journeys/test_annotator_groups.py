@@ -55,7 +55,7 @@ def test_experts_and_crowd_are_distinguished_before_they_are_averaged(calibrate)
     assert crowd == pytest.approx(-0.36, abs=0.005)
 
 
-def test_one_camp_is_averaged_as_before(calibrate):
+def test_single_annotator_cluster_is_averaged_as_before(calibrate):
     out, groups = calibrate("--annotators", "expert*")
     assert "two camps" not in out
     assert groups["relevance"]["people"]["camps"]["why"].startswith("fewer than 4 annotators")

@@ -79,7 +79,7 @@ def judged(cli, server, own_home) -> list[str]:
     return printed
 
 
-def test_what_is_wrong_is_named_from_the_judge_to_the_page(cli, judged):
+def test_errors_are_shown_from_judge_to_page(cli, judged):
     covered, supported = judged
     assert "Groups of answers that a summary contradicts" in covered
     assert "denies the rain" in covered

@@ -62,7 +62,7 @@ def audited(cli, judge: str, *more: str) -> tuple[str, dict]:
     return result.out, group
 
 
-def test_a_judge_that_tells_articles_apart_loses_support_where_citations_are_swapped(cli, files):
+def test_swapped_citations_lower_support_for_a_discriminating_judge(cli, files):
     output, group = audited(cli, "careful", "--references", "c.jsonl")
     assert (group["n_sentences"], group["n_cited"], group["n_citations"]) == (30, 30, 30)
     assert group["support"] == {"full": 26, "none": 4}
@@ -76,13 +76,13 @@ def test_a_judge_that_tells_articles_apart_loses_support_where_citations_are_swa
     assert "s: 4 of 30 citations without full support" in output
 
 
-def test_a_judge_that_names_every_article_is_not_to_be_relied_on(cli, files):
+def test_judge_citing_every_article_is_called_unreliable(cli, files):
     output, group = audited(cli, "lenient", "--references", "c.jsonl")
     assert group["borne_out"]["value"] == group["swapped"]["swapped"]["value"] == 1.0
     assert "not significantly lower, so do not rely on this share" in output
 
 
-def test_without_clusters_nothing_is_swapped_and_without_citations_there_is_nothing(cli, files):
+def test_swap_check_needs_clusters_and_citations(cli, files):
     output, group = audited(cli, "careful")
     assert group["swapped"] is None
     assert "swapped" not in output

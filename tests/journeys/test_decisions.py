@@ -65,7 +65,7 @@ def test_a_report_ends_in_a_decision(cli, files):
     assert [row["needed"] for row in python.decisions()][2].startswith("3 annotators with 30")
 
 
-def test_seven_documents_decide_nothing(cli, files):
+def test_seven_documents_give_no_decision(cli, files):
     result = cli("calibrate", "seven.jsonl", "--labels", "labels.jsonl", code=0)
     text = " ".join(result.out.split())
     assert "rank systems: too few to tell; score single summaries: too few to tell" in text

@@ -56,7 +56,7 @@ def follow_the_first_change(page) -> str:
 
 
 @pytest.mark.parametrize("options", [{}, {"viewport": PHONE, "color_scheme": "dark"}])
-def test_an_item_that_changed_opens_both_runs(folder, open_page, options):  # noqa: F811
+def test_changed_item_links_to_both_runs(folder, open_page, options):  # noqa: F811
     page = open_page((folder / "compare.html").as_uri(), **options)
     largest = read_json(folder / "compare.json")["groups"][0]["largest"]
     text = follow_the_first_change(page)
@@ -74,7 +74,7 @@ def test_an_item_that_changed_opens_both_runs(folder, open_page, options):  # no
     assert page.locator("#explorer [role=status]").first.inner_text() == "4 judgements"
 
 
-def test_a_report_of_the_comparison_opens_its_own_judgements(folder, open_page):  # noqa: F811
+def test_comparison_report_links_to_its_judgements(folder, open_page):  # noqa: F811
     fairjudge(folder, "report", "compare.json", "old.jsonl", "new.jsonl", "-o", "report.html")
     page = open_page((folder / "report.html").as_uri())
     text = follow_the_first_change(page)
@@ -85,7 +85,7 @@ def test_a_report_of_the_comparison_opens_its_own_judgements(folder, open_page):
     assert other.get_by_role("dialog").inner_text() == text
 
 
-def test_without_judgements_an_item_leads_nowhere(folder, open_page):  # noqa: F811
+def test_item_without_judgements_has_no_link(folder, open_page):  # noqa: F811
     fairjudge(folder, "report", "compare.json", "-o", "report.html")
     page = open_page((folder / "report.html").as_uri())
     table = page.locator("table", has_text="Items that differ most").first

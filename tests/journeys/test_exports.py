@@ -74,12 +74,12 @@ def backend(server) -> tuple[str, ...]:
     return ("--backend", "openai:m", "--base-url", f"{server.url}/v1")
 
 
-def test_every_export_of_the_page_is_gone_through():
+def test_every_export_of_the_page_is_tested():
     assert [*EXPORTS] == [*COUNTS]
 
 
 @pytest.mark.parametrize("title", COUNTS)
-def test_a_leaderboard_and_a_decision_come_of_each_export(cli, backend, title):
+def test_each_export_gives_a_leaderboard_and_a_decision(cli, backend, title):
     blocks = EXPORTS[title]
     write_files(blocks)
     converted = cli(*command(blocks), "--json", "found.json", code=0)
@@ -132,7 +132,7 @@ def test_labels_on_a_custom_aspect_are_judged_and_calibrated(cli, backend):
     assert "rank systems: " in calibrated.out
 
 
-def test_summaries_that_are_written_lead_to_a_judge_and_to_labels(cli, backend):
+def test_written_summaries_can_be_judged_and_labelled(cli, backend):
     write_files([block for block in EXPORTS["Doccano"] if block[1] == "stories.jsonl"])
     converted = cli("convert", "stories.jsonl", "-o", "data")
     result = cli(*next_command(converted.out, "Next", backend=backend), code=0)
@@ -140,7 +140,7 @@ def test_summaries_that_are_written_lead_to_a_judge_and_to_labels(cli, backend):
     assert "--task rating --aspect faithfulness" in " ".join(judged.out.split())
 
 
-def test_coverage_is_reached_by_what_is_named(cli):
+def test_suggested_commands_lead_to_coverage(cli):
     """Of the bundled example, by the embedded models."""
     for name in ("clusters.json", "summaries.jsonl"):
         Path(name).write_bytes(example_path(name).read_bytes())

@@ -54,7 +54,7 @@ def measured(cli, command: str, *options: str) -> dict:
 
 
 @pytest.mark.local_model
-def test_from_reviews_to_what_people_say_of_the_measures(cli, inputs):
+def test_reviews_to_human_agreement_of_measures(cli, inputs):
     coverage = measured(cli, "coverage", "--scorer", "entailment", "--save-supports", "m.jsonl")
     shares = measured(cli, "proportional")
     plain, fair = (coverage["systems"][name] for name in (OWN, f"{OWN}+fair=mood"))

@@ -65,7 +65,7 @@ def test_checklists_in_small_calls_and_in_two_orders(cli, server: StubServer):
     assert "--groups-per-call needs coverage with --protocol checklist" in result.err
 
 
-def test_few_labels_of_answers_correct_each_systems_coverage(cli):
+def test_few_answer_labels_correct_system_coverage(cli):
     rng = np.random.default_rng(5)
     judged, labels = [], []
     for n in range(N_CLUSTERS):
@@ -115,7 +115,7 @@ def test_few_labels_of_answers_correct_each_systems_coverage(cli):
     assert "no strata 'mood'" in result.err
 
 
-def test_covariates_are_named_in_one_list(cli):
+def test_covariates_are_given_in_one_list(cli):
     rng = np.random.default_rng(6)
     summaries, judged, labels = [], [], []
     for n in range(60):

@@ -57,7 +57,7 @@ def stems(folder: Path) -> list[str]:
     return sorted(path.stem.partition("-")[2] for path in folder.glob("*.svg"))
 
 
-def test_ranks_wins_and_position_of_pairs_are_files(
+def test_plots_of_ranks_wins_and_position_are_saved(
     folder: Path, cli_in: Callable[..., Done]
 ) -> None:
     pytest.importorskip("matplotlib", reason="needs the extra [plots]")
@@ -71,9 +71,7 @@ def test_ranks_wins_and_position_of_pairs_are_files(
     assert page.count("<svg") == len(stems(folder / "all"))  # each figure once, and no more
 
 
-def test_audits_and_fairness_write_their_figures_too(
-    folder: Path, cli_in: Callable[..., Done]
-) -> None:
+def test_audits_and_fairness_save_plots(folder: Path, cli_in: Callable[..., Done]) -> None:
     pytest.importorskip("matplotlib", reason="needs the extra [plots]")
     result = cli_in(folder, "audit", "position", "p.jsonl", "--figures", "position", code=0)
     assert stems(folder / "position") == [
@@ -114,7 +112,9 @@ def test_audits_and_fairness_write_their_figures_too(
     assert f"{bur['value']:.2f} [{bur['low']:.2f}" in figure.read_text("utf-8")
 
 
-def test_judge_by_people_from_json_and_page(folder: Path, cli_in: Callable[..., Done]) -> None:
+def test_judge_against_human_plot_from_json_and_page(
+    folder: Path, cli_in: Callable[..., Done]
+) -> None:
     pytest.importorskip("matplotlib", reason="needs the extra [plots]")
     words = ["calibrate", "j.jsonl", "--labels", "l.jsonl", "--resamples", "100"]
     cli_in(folder, *words, "--json", "c.json", "--html", "c.html", "--figures", "people", code=0)
@@ -127,7 +127,7 @@ def test_judge_by_people_from_json_and_page(folder: Path, cli_in: Callable[..., 
     assert "Judge by humans, j, coverage, likert: 1:" in (folder / "c.html").read_text("utf-8")
 
 
-def test_a_result_draws_on_axes_of_ones_own(folder: Path) -> None:
+def test_result_draws_on_given_axes(folder: Path) -> None:
     mpl = pytest.importorskip("matplotlib", reason="needs the extra [plots]")
     mpl.use("Agg")
     from matplotlib import pyplot as plt
@@ -179,7 +179,7 @@ def test_ratios_of_shares_are_drawn_as_counted_by_hand(tmp_path: Path) -> None:
     assert [text.get_text() for text in ax.get_xticklabels()][-2:] == ["1.8", "2+"]
 
 
-def test_a_leaderboard_draws_its_means(folder: Path) -> None:
+def test_leaderboard_plots_its_means(folder: Path) -> None:
     pytest.importorskip("matplotlib", reason="needs the extra [plots]").use("Agg")
     rows = [json.loads(line) for line in (folder / "j.jsonl").read_text("utf-8").splitlines()]
     board = fj.JudgeResult(fj.read_judgements(rows).records).leaderboard(n_resamples=100)

@@ -51,7 +51,7 @@ def test_the_first_screen_lists_at_most_12_commands_and_fits_a_terminal(cli):
 
 
 @pytest.mark.parametrize("width", [80, 120])
-def test_help_shows_every_option_in_a_section_and_cuts_nothing(width):
+def test_help_shows_every_option_in_a_section_untruncated(width):
     root = get_command(app)
     size = {"terminal_width": width, "max_content_width": width}
     for name, command in [*COMMANDS.items(), *((name, root.commands[name]) for name in GROUPS)]:
@@ -124,7 +124,7 @@ def test_a_group_runs_its_default_command_unless_the_first_word_names_another(cl
         ("fairness calibrate", ["calibrate"]),
     ],
 )
-def test_a_name_that_is_no_command_is_answered_by_those_of_all_groups(cli, words, meant):
+def test_unknown_command_gets_suggestions_from_all_groups(cli, words, meant):
     result = cli(*words.split(), code=2)
     names = " or ".join(f"'fairjudge {name}'" for name in meant)
     assert f"No such command '{words.split()[-1]}'. Did you mean {names}?" in " ".join(
@@ -143,12 +143,12 @@ def test_a_name_that_is_no_command_is_answered_by_those_of_all_groups(cli, words
         ("fairjudge data im", ["import"]),
     ],
 )
-def test_a_shell_completes_names_and_options(cli, monkeypatch, typed, names):
+def test_shell_completion_of_names_and_options(cli, monkeypatch, typed, names):
     monkeypatch.setenv("_FAIRJUDGE_COMPLETE", "complete_bash")
     monkeypatch.setenv("COMP_WORDS", typed)
     monkeypatch.setenv("COMP_CWORD", str(len(typed.split()) - 1))
     assert cli().out.split() == names
 
 
-def test_a_name_like_no_other_gets_no_suggestion(cli):
+def test_dissimilar_name_gets_no_suggestion(cli):
     assert "No such command 'xyzzy'.\n" in cli("xyzzy").err

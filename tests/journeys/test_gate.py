@@ -119,7 +119,7 @@ def test_a_model_that_stops_answering_fails(cli, judge):
     assert cli(*GATE, "--max-unscored", "0.4").code == 0
 
 
-def test_anchors_that_were_not_judged_fail(cli, judge):
+def test_unjudged_anchors_fail(cli, judge):
     summaries = read_rows("summaries.jsonl")
     write_jsonl(Path("summaries.jsonl"), summaries[:24])
     assert judge(right) == 0
@@ -132,7 +132,7 @@ def test_anchors_that_were_not_judged_fail(cli, judge):
     assert "16 of 40 anchors" in silent.err
 
 
-def test_labels_of_other_ids_are_an_error_that_names_both(cli):
+def test_labels_with_other_ids_raise_and_name_both(cli):
     labels = [row | {"eid": f"doc-{row['eid']}"} for row in read_rows("labels.jsonl")]
     write_jsonl(Path("labels.jsonl"), labels)
     result = cli(*GATE, code=1)
@@ -141,7 +141,7 @@ def test_labels_of_other_ids_are_an_error_that_names_both(cli):
     assert "no judged item matches any labelled item" in fixture_says()
 
 
-def test_another_aspect_than_before_is_an_error(cli, judge):
+def test_changed_aspect_raises(cli, judge):
     assert judge(right, aspect="faithfulness") == 0
     result = cli(*GATE, code=1)
     assert "after it: faithfulness by binary" in result.err
@@ -159,7 +159,7 @@ def test_a_baseline_of_other_anchors_fails(cli):
     assert "36 of 40 anchors (90.0 %) without a score in the baseline." in result.out
 
 
-def test_a_judge_that_is_gone_from_a_jury_is_an_error(cli):
+def test_jury_member_missing_since_the_baseline_raises(cli):
     rows = read_rows("baseline.jsonl")
     second = [row | {"judge": "second"} for row in rows]
     write_jsonl(Path("baseline.jsonl"), [*rows, *second])
@@ -167,7 +167,7 @@ def test_a_judge_that_is_gone_from_a_jury_is_an_error(cli):
     assert "judged before the change and not after it: coverage by binary (second)" in result.err
 
 
-def test_ids_that_a_spreadsheet_made_floats_match(cli):
+def test_ids_turned_into_floats_match(cli):
     lines = ["eid,system,aspect,annotator,value"]
     lines += [f"{n}.0,s,coverage,ann,{n % 2}" for n in range(N)]
     Path("labels.csv").write_text("\n".join(lines))
@@ -177,7 +177,7 @@ def test_ids_that_a_spreadsheet_made_floats_match(cli):
     assert f"{N} anchors judged both times" in result.out
 
 
-def test_the_fixture_takes_what_the_call_takes(judge):
+def test_fixture_accepts_the_arguments_of_the_call(judge):
     assert judge(silent_on_every_third) == 3
     text = fixture_says(TEST.replace('.jsonl")', '.jsonl", max_unscored=0.4, margin=0.1)'))
     assert "1 passed" in text

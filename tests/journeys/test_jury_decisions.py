@@ -85,7 +85,7 @@ def study_file(server) -> Path:
     return path
 
 
-def test_a_study_of_two_judges_says_what_their_jury_may_be_used_for(cli, study_file, server):
+def test_study_of_two_judges_reports_the_decision_on_their_jury(cli, study_file, server):
     result = cli("study", study_file, code=0)
     (jury,) = read_json("study/calibration.json")["juries"]
     answers = {item["question"]: item["answer"] for item in jury["decisions"]}
@@ -108,7 +108,7 @@ def test_a_study_of_two_judges_says_what_their_jury_may_be_used_for(cli, study_f
     assert {row["question"]: row["answer"] for row in of_jury} == answers
 
 
-def test_a_jury_of_one_table_is_decided_as_a_judge(cli, study_file, server):
+def test_jury_of_one_table_gets_a_decision_like_a_judge(cli, study_file, server):
     """``model = ["strict", "mild"]``: the mean of both is a judge of its own."""
     more = '\n[[judge]]\nname = "both"\nmodel = ["strict", "mild"]\naspect = "faithfulness"\n'
     text = STUDY.format(url=server.v1, more=f'{more}protocol = "likert"\n')
@@ -128,7 +128,7 @@ def test_a_jury_of_one_table_is_decided_as_a_judge(cli, study_file, server):
     assert "jury-mean(openai:strict,openai:mild) against humans" in " ".join(result.out.split())
 
 
-def test_few_documents_are_too_few_for_a_jury_too(cli, study_file, server):
+def test_too_few_documents_also_apply_to_a_jury(cli, study_file, server):
     """On 8 documents the jury's own decisions are withheld, as a judge's are."""
     rows = read_rows("labels.jsonl")
     by_name = {f"story{n}" for n in range(8)}

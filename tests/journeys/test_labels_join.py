@@ -66,7 +66,7 @@ def with_labels(name: str) -> list[tuple[str, ...]]:
 
 
 @pytest.mark.parametrize("number", range(5))
-def test_ids_that_became_floats_match(cli, number):
+def test_ids_turned_into_floats_match(cli, number):
     write_jsonl(Path("labels.jsonl"), labels())
     write_jsonl(Path("floats.jsonl"), labels("{}.0"))
     write_jsonl(Path("half.jsonl"), labels("{}.0", every=2))
@@ -80,7 +80,7 @@ def test_ids_that_became_floats_match(cli, number):
 
 @pytest.mark.parametrize("number", range(5))
 @pytest.mark.parametrize("eid", ["doc-{}", "{} ", "{}.5"])
-def test_no_match_is_an_error_that_names_an_id_of_each_side(cli, number, eid):
+def test_no_match_raises_and_names_an_id_of_each_side(cli, number, eid):
     write_jsonl(Path("labels.jsonl"), labels(eid))
     result = cli(*with_labels("labels.jsonl")[number], code=1)
     assert repr(eid.format(0)) in result.err
@@ -89,26 +89,26 @@ def test_no_match_is_an_error_that_names_an_id_of_each_side(cli, number, eid):
 
 
 @pytest.mark.parametrize("number", [0, 2, 3, 4])
-def test_half_a_match_is_the_first_finding(cli, number):
+def test_partial_match_is_the_first_finding(cli, number):
     write_jsonl(Path("labels.jsonl"), labels("doc-{}", every=2))
     result = cli(*with_labels("labels.jsonl")[number], code=0)
     assert result.out.startswith("In short: Only 30 of 60 "), result.out[:200]
     assert "'doc-0'" in result.out.partition(".")[0]
 
 
-def test_for_the_gate_half_a_match_is_half_without_a_score(cli):
+def test_gate_counts_unmatched_items_as_unscored(cli):
     write_jsonl(Path("labels.jsonl"), labels("doc-{}", every=2))
     result = cli(*with_labels("labels.jsonl")[1], code=3)
     assert "30 of 60 anchors (50.0 %) without a score after." in result.out
 
 
-def test_labels_of_a_few_of_the_judged_items_are_nothing_to_say(cli):
+def test_labels_on_few_judged_items_give_no_warning(cli):
     write_jsonl(Path("labels.jsonl"), labels()[:40])
     result = cli(*with_labels("labels.jsonl")[0])
     assert "Only" not in result.out.partition("\n")[0]
 
 
-def test_two_runs_match_by_whole_numbers_and_say_when_they_do_not(cli):
+def test_two_runs_match_by_integer_ids_and_report_mismatches(cli):
     write_jsonl(Path("f.jsonl"), [JUDGED | row | {"eid": f"{row['eid']}.0"} for row in items()])
     result = cli("compare", "j.jsonl", "f.jsonl", "--json", "-", code=0)
     assert json.loads(result.out)["groups"][0]["n_items"] == 2 * N
@@ -132,7 +132,7 @@ def fair_world() -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
     return clusters, items
 
 
-def test_people_in_fairness_meet_the_summaries(cli):
+def test_fairness_labels_match_the_summaries(cli):
     clusters, summaries = fair_world()
     write_jsonl(Path("c.jsonl"), clusters)
     write_jsonl(Path("s.jsonl"), summaries)
@@ -156,14 +156,14 @@ def test_people_in_fairness_meet_the_summaries(cli):
     assert result.out.startswith("In short: Only 2 of 5 human shares match any summary")
 
 
-def test_python_takes_frames_whose_numbers_are_floats():
+def test_python_accepts_frames_with_float_ids():
     rows = [JUDGED | row for row in items()]
     as_floats = [row | {"eid": float(row["eid"])} for row in labels()]
     calibration = fj.calibrate(rows, as_floats, n_resamples=100)
     assert len(calibration.groups[0].joined.keys) == 2 * N
 
 
-def test_a_label_for_each_spelling_is_left_as_it_is():
+def test_ids_with_labels_for_both_spellings_are_not_merged():
     rows = [JUDGED | row for row in items()]
     judgements = [*labels(), *labels("{}.0")]  # two items on paper: nothing says that they are one
     calibration = fj.calibrate(rows, judgements, n_resamples=100)
@@ -171,7 +171,7 @@ def test_a_label_for_each_spelling_is_left_as_it_is():
     assert calibration.to_dict()["findings"][0].startswith("Only 60 of 120 labelled items match")
 
 
-def test_summaries_beside_the_judgements_meet_them_too(cli):
+def test_summaries_match_the_judgements(cli):
     write_jsonl(Path("labels.jsonl"), labels())
     command = ("calibrate", "j.jsonl", "--labels", "labels.jsonl", "--summaries", "s.jsonl")
 
@@ -188,7 +188,7 @@ def test_summaries_beside_the_judgements_meet_them_too(cli):
     assert "'doc-0'" in result.err
 
 
-def test_a_report_shows_the_labels_whose_ids_became_floats(cli):
+def test_report_shows_labels_with_float_ids(cli):
     write_jsonl(Path("labels.jsonl"), labels())
     write_jsonl(Path("floats.jsonl"), labels("{}.0"))
     for name in ("labels", "floats"):
@@ -213,7 +213,7 @@ def test_a_report_shows_the_labels_whose_ids_became_floats(cli):
         "bias words c.jsonl --summaries",
     ],
 )
-def test_summaries_whose_ids_became_floats_meet_their_clusters(cli, command):
+def test_summaries_with_float_ids_match_their_clusters(cli, command):
     texts = ("The bridge opened on Monday.", "Traders lost money when the market fell.")
     write_jsonl(Path("c.jsonl"), (
         {"eid": str(e), "attribute": "side", "articles": [

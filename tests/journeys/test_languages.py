@@ -122,7 +122,7 @@ def files(server) -> Path:
 
 
 @pytest.mark.parametrize("questions", [QUESTIONS[:3], QUESTIONS[3:]])
-def test_a_reference_holds_answers_of_all_six_languages(cli, server, files, questions):
+def test_reference_contains_answers_in_six_languages(cli, server, files, questions):
     server.answer = partial(scripted, questions=questions)
     cli(
         "build", "clusters.jsonl", "-o", "refs.jsonl", *openai(server),
@@ -145,7 +145,7 @@ def judging(summaries):
     return ("judge", *inputs, *options, "-o", "judgements.jsonl", "--json", "judge.json")
 
 
-def test_the_judge_reads_every_article(cli, server, files):
+def test_judge_prompt_contains_every_article(cli, server, files):
     cli(*judging(files), *openai(server), code=0)
     prompts = [text_of(call) for call in server.calls]
     assert len(prompts) == 2
@@ -153,7 +153,7 @@ def test_the_judge_reads_every_article(cli, server, files):
     assert read_json("judge.json")["articles_left_out"] == []
 
 
-def test_an_article_that_no_prompt_shows_is_named(cli, server, files):
+def test_article_missing_from_all_prompts_is_named(cli, server, files):
     stub = {"aid": "stub", "domain": "x.example", "content": "渡轮。"}
     write_jsonl(Path("clusters.jsonl"), [{"eid": "ferry", "articles": [*articles(), stub]}])
     judged = cli(*judging(files), *openai(server), code=0)
@@ -198,7 +198,7 @@ def figures(cli, name: str, *, hidden: bool) -> dict[str, object]:
     return read_json(f"{name}.json")["systems"]
 
 
-def test_fairness_counts_all_articles_and_no_invisible_character(cli, files):
+def test_fairness_counts_all_articles_ignoring_invisible_characters(cli, files):
     plain = figures(cli, "plain", hidden=False)
     assert plain == figures(cli, "hidden", hidden=True)
     assert plain

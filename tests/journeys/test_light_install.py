@@ -34,7 +34,7 @@ def light(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> No
          "--protocol", "likert", "-o", "j.jsonl"),
     ],
 )  # fmt: skip
-def test_the_local_backend_names_its_extra_before_anything_else(cli, command):
+def test_local_backend_names_its_extra_first(cli, command):
     result = cli(*command, code=1)
     output = result.err.replace("\n", " ")
     assert f"'fairjudge {command[0]}' without an LLM (--backend) needs an extra" in output

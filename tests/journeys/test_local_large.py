@@ -25,7 +25,7 @@ def without_packages(monkeypatch):
     monkeypatch.setattr(large_package, "PACKAGES", ("no-such-package-of-anybody",))
 
 
-def test_without_its_packages_plan_and_run_name_the_extra(cli, without_packages, tmp_path):
+def test_plan_and_run_name_the_missing_extra(cli, without_packages, tmp_path):
     listed = cli("backends", "list", "--json", "-")
     assert json.loads(listed.out)["local-large"] == {"installed": False}
     for plan in (["--plan"], []):
@@ -34,7 +34,7 @@ def test_without_its_packages_plan_and_run_name_the_extra(cli, without_packages,
     assert not (tmp_path / "j.jsonl").exists()
 
 
-def test_with_them_it_judges_under_a_name_of_its_own(cli, tmp_path):
+def test_large_local_judge_has_its_own_name(cli, tmp_path):
     try:
         large_package.check_installed()
     except MissingExtraError:

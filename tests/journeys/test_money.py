@@ -70,7 +70,7 @@ def table_row(text: str, first: str) -> list[str]:
     return next(row for row in rows if row and row[0] == first)
 
 
-def test_an_item_has_its_cost_and_a_second_start_changes_nothing(cli, priced):
+def test_cost_per_item_is_unchanged_by_a_second_run(cli, priced):
     result = cli(*judging(priced, "small"), "--prices", "prices.toml", code=0)
     report = read_json("j.json")
     assert report["usd_per_item"] == pytest.approx(SMALL)
@@ -86,7 +86,7 @@ def test_an_item_has_its_cost_and_a_second_start_changes_nothing(cli, priced):
     assert read_json("j.json")["spent"]["cost_usd"] == 0.0  # this start's
 
 
-def test_a_try_and_the_rest_are_one_run(cli, priced):
+def test_trial_and_remainder_form_one_run(cli, priced):
     cli(*judging(priced, "small"), "--prices", "prices.toml", "--limit", "5", code=0)
     assert read_json("j.json")["costs"][0]["n_items"] == 5
     cli(*judging(priced, "small"), "--prices", "prices.toml", code=0)
@@ -95,7 +95,7 @@ def test_a_try_and_the_rest_are_one_run(cli, priced):
     assert cost["usd_per_item"] == pytest.approx(SMALL)
 
 
-def test_what_is_not_known_is_unknown_and_never_nothing(cli, priced):
+def test_unknown_cost_is_never_0(cli, priced):
     result = cli(*judging(priced, "nobody-knows"), code=0)
     assert read_json("j.json")["usd_per_item"] is None
     assert table_row(result.out, "openai:nobody-knows")[-2:] == ["unknown", "unknown"]
@@ -108,7 +108,7 @@ def test_what_is_not_known_is_unknown_and_never_nothing(cli, priced):
     assert "cost of cached replies is unknown" in " ".join(result.out.split())
 
 
-def test_aspects_that_are_judged_together_have_one_price_an_item(cli, priced):
+def test_jointly_judged_aspects_have_one_cost_per_item(cli, priced):
     """12 requests for 24 verdicts: the second verdict of each is paid for by the same request."""
 
     def together(*more: str) -> dict:
@@ -142,7 +142,7 @@ def test_aspects_that_are_judged_together_have_one_price_an_item(cli, priced):
     assert again["usd_per_item"] is None
 
 
-def test_the_json_of_aspects_that_are_judged_together_goes_to_calibrate_and_report(cli, priced):
+def test_json_of_joint_aspects_works_in_calibrate_and_report(cli, priced):
     priced.answer = lambda call: Reply(
         text=json.dumps({"coverage": {"verdict": str(1 + len(priced.calls) % 5)},
                          "faithfulness": {"verdict": "4"}}),
@@ -164,7 +164,7 @@ def test_the_json_of_aspects_that_are_judged_together_goes_to_calibrate_and_repo
     assert "fairjudge judge --json" in Path("page.html").read_text("utf-8")
 
 
-def test_an_item_by_parts_and_in_pairs_is_a_summary(cli, priced):
+def test_cost_item_is_a_summary_for_parts_and_pairs(cli, priced):
     """A call an answer; six pairs in two orders are a call a summary."""
     cli(*judging(priced, "small"), "--prices", "prices.toml", "--reference-unit", "qa_pair", code=0)
     (cost,) = read_json("j.json")["costs"]
@@ -180,7 +180,7 @@ def test_an_item_by_parts_and_in_pairs_is_a_summary(cli, priced):
     assert cost["usd_per_item"] == pytest.approx(SMALL)
 
 
-def test_each_member_of_a_jury_has_its_own_price(cli, priced):
+def test_each_jury_member_has_its_own_price(cli, priced):
     result = cli(*judging(priced, "small", "large"), "--prices", "prices.toml", code=0)
     report = read_json("j.json")
     by_judge = {cost["judge"]: cost for cost in report["costs"]}
@@ -203,7 +203,7 @@ def test_each_member_of_a_jury_has_its_own_price(cli, priced):
     assert "one price for several backends" in " ".join(result.err.split())
 
 
-def test_members_have_prices_of_their_own_in_python(priced):
+def test_jury_members_have_their_own_prices_in_python(priced):
     models = [
         fj.Model("openai:small", base_url=priced.v1, price_input=1000, price_output=1000),
         fj.Model("openai:large", base_url=priced.v1, price_input=5000, price_output=5000),
@@ -224,7 +224,7 @@ def test_members_have_prices_of_their_own_in_python(priced):
     assert per_item["jury-mean(openai:small,openai:large)"] == pytest.approx(SMALL + LARGE)
 
 
-def test_calibrate_sets_the_cost_of_an_item_beside_agreement(cli, priced):
+def test_calibrate_shows_cost_per_item_with_agreement(cli, priced):
     """Of a jury, each member has its own cost and the jury that of both."""
     assert cli(*judging(priced, "small", "large"), "--prices", "prices.toml").code == 0
     label = {"aspect": "coverage", "annotator": "p"}
@@ -283,7 +283,7 @@ protocol = "likert"
 """
 
 
-def test_a_study_says_what_each_step_cost(cli, priced):
+def test_study_reports_the_cost_of_each_step(cli, priced):
     Path("study.toml").write_text(STUDY.format(url=priced.v1))
     result = cli("study", "study.toml", "--json", "study.json", code=0)
     report = read_json("study.json")

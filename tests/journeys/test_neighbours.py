@@ -83,7 +83,7 @@ def judge(run, server, references: str, *, aspect: str, out: str, summaries: str
     return run("judge", *inputs, *how)
 
 
-def test_a_bank_is_judged_as_the_reference_that_it_was_made_of(run, server):
+def test_nugget_bank_is_judged_like_its_source_reference(run, server):
     write_jsonl(Path("clusters.jsonl"), [cluster()])
     texts = {"both": "The rain and the cracks.", "one": "It was the rain.", "none": "Who knows?"}
     rows = [{"eid": "bridge", "system": name, "text": text} for name, text in texts.items()]
@@ -126,7 +126,7 @@ def test_a_bank_is_judged_as_the_reference_that_it_was_made_of(run, server):
 
 
 @pytest.mark.parametrize(("aggregator", "of_question"), [("AND", min), ("OR", max)])
-def test_a_bank_says_whether_a_question_needs_all_its_answers(run, server, aggregator, of_question):
+def test_nugget_bank_keeps_and_or_question_kinds(run, server, aggregator, of_question):
     write_jsonl(Path("clusters.jsonl"), [cluster()])
     write_jsonl(
         Path("s.jsonl"),
@@ -163,7 +163,7 @@ def test_a_bank_says_whether_a_question_needs_all_its_answers(run, server, aggre
     assert any(min(items) < max(items) for items in covered["one"].values())
 
 
-def test_a_run_with_citations_is_judged_by_what_it_cites(run, server):
+def test_run_with_citations_is_judged_against_cited_articles(run, server):
     documents = {
         item["aid"]: {"id": item["aid"], "title": item["title"], "text": item["content"]}
         for item in cluster(n=2)["articles"]
@@ -198,7 +198,7 @@ def test_a_run_with_citations_is_judged_by_what_it_cites(run, server):
     assert read_rows("again.jsonl") == [RUN]
 
 
-def test_imported_judgements_lead_to_calibrate_or_to_the_report(run):
+def test_imported_judgements_suggest_calibrate_or_report(run):
     """The command that is named runs as it stands; with labels beside, it measures the judge."""
     systems = ("a", "b", "c")
     rows = [

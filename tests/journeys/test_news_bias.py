@@ -51,7 +51,7 @@ def census() -> str:
     return "census"
 
 
-def test_a_bias_that_was_asked_for_is_found(cli, server: StubServer, census):
+def test_prompted_bias_is_detected(cli, server: StubServer, census):
     pytest.importorskip("spacy")
     texts = [
         f"{WOMEN[n % 4]} {LASTS[n]} met {MEN[n % 4]} {LASTS[(n + 1) % 6]} in Paris on Monday. "
@@ -102,7 +102,7 @@ def test_a_bias_that_was_asked_for_is_found(cli, server: StubServer, census):
     assert "Quality by group of inputs" in Path("page.html").read_text("utf-8")
 
 
-def test_words_that_an_annotator_marked_change_with_the_names(cli, census):
+def test_annotated_content_words_change_with_the_names(cli, census):
     """Inputs with and without the marks differ in these words alone."""
     text = "Chairman James Smith met Mary Jones , a chairwoman , on Monday ."
     tokens = text.split()

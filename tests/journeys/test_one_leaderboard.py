@@ -92,7 +92,7 @@ def run(cli, server, monkeypatch):
     return judge
 
 
-def test_three_tables_agree_cell_by_cell(run, cli):
+def test_three_tables_have_equal_cells(run, cli):
     lines = run("--tables", "csv").splitlines()
     place = next(n for n, line in enumerate(lines) if line.startswith("system,"))
     rows = [json.loads(line) for line in Path("j.jsonl").read_text("utf-8").splitlines()]

@@ -66,7 +66,7 @@ def reader(kind: str):
 
 
 @pytest.mark.parametrize("limit", ["25", "3"])
-def test_a_judge_that_leans_to_the_first_groups_is_found(cli, server: StubServer, limit):
+def test_judge_favouring_the_first_groups_is_detected(cli, server: StubServer, limit):
     server.answer = reader("first")
     command = (*write_world(), *openai(server), "--groups-per-call", limit, "--json", "o.json")
     result = cli(*command, code=0)
@@ -82,7 +82,7 @@ def test_a_judge_that_leans_to_the_first_groups_is_found(cli, server: StubServer
 
 
 @pytest.mark.parametrize("kind", ["steady", "chance"])
-def test_a_judge_that_does_not_lean_is_not(cli, server: StubServer, kind):
+def test_unbiased_judge_is_not_reported(cli, server: StubServer, kind):
     server.answer = reader(kind)
     result = cli(*write_world(), *openai(server), "--json", "o.json", code=0)
     report = json.loads(Path("o.json").read_text("utf-8"))
@@ -91,7 +91,7 @@ def test_a_judge_that_does_not_lean_is_not(cli, server: StubServer, kind):
     assert "No significant effect of the group's position" in result.out
 
 
-def test_what_it_needs(cli, server: StubServer):
+def test_group_order_audit_needs_summaries_and_three_groups(cli, server: StubServer):
     command = write_world()
     result = cli(*command[:-2], *openai(server))
     assert (result.code, "give --summaries" in result.err) == (1, True), result.err

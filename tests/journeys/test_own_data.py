@@ -36,12 +36,12 @@ COUNTS = {
 """Clusters, articles, summaries and labels of each layout, counted by hand on the page."""
 
 
-def test_every_layout_of_the_page_is_gone_through():
+def test_every_layout_of_the_page_is_tested():
     assert [*LAYOUTS] == [*COUNTS]
 
 
 @pytest.mark.parametrize("title", COUNTS)
-def test_a_leaderboard_comes_of_each_layout(cli, server, title):
+def test_each_layout_gives_a_leaderboard(cli, server, title):
     began, n_commands = time.monotonic(), 0
     layout = LAYOUTS[title]
     layout.write(Path())
@@ -79,7 +79,7 @@ def test_a_leaderboard_comes_of_each_layout(cli, server, title):
     print(f"{title}: {n_commands} commands, {time.monotonic() - began:.1f} s")  # noqa: T201
 
 
-def test_an_error_of_a_reader_names_the_command_that_reads_the_file(cli, server):
+def test_reader_error_names_the_converting_command(cli, server):
     """What it names runs, and gives what the command before it wanted."""
     LAYOUTS["Reviews"].write(Path())
     LAYOUTS["WCEP"].write(Path())
@@ -98,7 +98,7 @@ def test_an_error_of_a_reader_names_the_command_that_reads_the_file(cli, server)
         assert Path(f"data/{kind}.jsonl").is_file(), name
 
 
-def test_summaries_in_another_file_belong_to_the_reviews_of_their_product(cli):
+def test_summaries_in_another_file_match_by_product(cli):
     """As the page has it, also where rows have other numbers and `study init` reads the folder."""
     LAYOUTS["Reviews"].write(Path())
     text = re.search(r"```text\n([^`]*)```\s+```bash\n(.*)\n```", PAGE.read_text("utf-8"))
@@ -120,7 +120,7 @@ def test_summaries_in_another_file_belong_to_the_reviews_of_their_product(cli):
     ]
 
 
-def test_a_study_begins_with_files_in_other_layouts(cli):
+def test_study_starts_from_files_in_other_layouts(cli):
     LAYOUTS["A table of rated summaries"].write(Path())
     cli("study", "init", code=0)
     text = Path("study.toml").read_text("utf-8")
@@ -130,7 +130,7 @@ def test_a_study_begins_with_files_in_other_layouts(cli):
 
 
 @pytest.mark.parametrize("title", [title for title in COUNTS if LAYOUTS[title].files])
-def test_a_study_of_each_layout_is_one_that_can_be_run(cli, server, title):
+def test_study_file_of_each_layout_is_runnable(cli, server, title):
     """Without an LLM too, unless there are no summaries; with one labelled aspects are judged."""
     layout, places, folder = LAYOUTS[title], list[str](), "converted"
     layout.write(Path())

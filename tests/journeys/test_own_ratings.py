@@ -51,7 +51,7 @@ def plain(output: str) -> str:
     return " ".join(output.split())
 
 
-def test_a_study_builds_by_the_model_and_has_a_table_for_the_custom_aspect(cli, server):
+def test_study_builds_with_the_model_and_has_a_custom_aspect_table(cli, server):
     write_corpus("in")
     backend = ("--backend", "openai:m", "--base-url", f"{server.url}/v1")
     cli("study", "init", "in", *backend, code=0)
@@ -71,7 +71,7 @@ def test_a_study_builds_by_the_model_and_has_a_table_for_the_custom_aspect(cli, 
     assert "2 systems (it takes 5) and 2 labelled documents (it takes 15)" in plain(planned.out)
 
 
-def test_copies_are_the_reason_where_the_local_model_has_no_point(cli):
+def test_copied_articles_are_the_reason_for_no_points(cli):
     write_corpus("in")
     converted = cli("convert", "in", "-o", "data")
     assert "Note: too few to tell whether a judge ranks systems" in plain(converted.out)
@@ -88,7 +88,7 @@ def test_copies_are_the_reason_where_the_local_model_has_no_point(cli):
     assert "left out as copies" not in plain(built.out)
 
 
-def test_a_study_says_that_its_judge_has_nothing_to_judge(cli):
+def test_study_reports_a_judge_without_items(cli):
     write_corpus("in")
     assert cli("study", "init", "in").code == 0
     assert 'model = "local"\nn_questions' in Path("study.toml").read_text()
@@ -98,7 +98,7 @@ def test_a_study_says_that_its_judge_has_nothing_to_judge(cli):
     assert "nothing was judged" in plain(result.out)
 
 
-def test_a_plan_names_the_judge_that_has_nothing_to_judge(cli, server):
+def test_plan_names_a_judge_without_items(cli, server):
     write_corpus("in")
     backend = ("--backend", "openai:m", "--base-url", f"{server.url}/v1")
     assert cli("study", "init", "in", *backend).code == 0
@@ -130,7 +130,7 @@ REFUSED = {
 
 
 @pytest.mark.parametrize("name", REFUSED)
-def test_a_plan_refuses_what_the_run_refuses(cli, name):
+def test_plan_raises_the_errors_of_the_run(cli, name):
     write_corpus("in")
     assert cli("convert", "in", "-o", "data").code == 0
     inputs = ("--references", "data/clusters.jsonl", "--summaries", "data/summaries.jsonl")
@@ -142,7 +142,7 @@ def test_a_plan_refuses_what_the_run_refuses(cli, name):
 
 
 @pytest.mark.parametrize("more", [(), ("--plan",)])
-def test_labels_beside_the_data_that_can_never_show_a_ranking_are_noted(cli, server, more):
+def test_labels_too_few_to_rank_are_noted(cli, server, more):
     write_corpus("in")
     assert cli("convert", "in", "-o", "data").code == 0
     command = (
@@ -160,7 +160,7 @@ def test_labels_beside_the_data_that_can_never_show_a_ranking_are_noted(cli, ser
     assert "Note" not in other.out
 
 
-def test_study_init_takes_the_columns_that_convert_takes(cli):
+def test_study_init_accepts_the_columns_of_convert(cli):
     rows = [
         {"event": f"e{n}", "article_1": f"{VIEWS[0]} {n}", "article_2": f"{VIEWS[1]} {n}"}
         | {"summary_gpt": f"One {n} of it.", "summary_llama": f"Two {n} of it."}

@@ -64,7 +64,7 @@ def rmse(rows: list[dict], truth: dict[tuple[str, str], float], judge: str) -> f
     return float(np.sqrt(np.mean(np.square(errors))))
 
 
-def test_from_recorded_judges_to_scores_of_new_documents(cli, quality):
+def test_recorded_judges_to_scores_of_new_documents(cli, quality):
     files = [f"{name}.jsonl" for name in JUDGES]
     result = cli(
         *("calibrate", *files, "--labels", "labels.jsonl", "--max-unscored", "0.2"),
@@ -109,7 +109,7 @@ def test_from_recorded_judges_to_scores_of_new_documents(cli, quality):
     assert group["agreement"]["pooled"]["spearman"]["value"] > 0.6
 
 
-def test_several_judges_of_pairs_rank_together(cli):
+def test_several_pairwise_judges_rank_jointly(cli):
     """One judge decides by a coin: it is found out, and moves nothing."""
     rng = np.random.default_rng(3)
     names = list(SYSTEMS)
@@ -143,7 +143,7 @@ def test_several_judges_of_pairs_rank_together(cli):
     assert judges.startswith("How well each judge discriminates between systems, coverage: ")
 
 
-def test_a_judge_of_the_writers_family_is_named_before_it_judges(cli, server: StubServer):
+def test_judge_of_the_summarizers_family_is_named_first(cli, server: StubServer):
     write_jsonl(Path("r.jsonl"), [reference("e0")])
     write_jsonl(
         Path("s.jsonl"),

@@ -36,7 +36,7 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def test_figures_are_files_of_three_types_and_the_same_each_time(folder: Path) -> None:
+def test_plots_are_saved_in_three_formats_reproducibly(folder: Path) -> None:
     words = ["calibrate", "j.jsonl", "--labels", "l.jsonl", "--resamples", "100"]
     first = fairjudge(folder, *words, "--figures", "one", "--json", "-")
     assert first.returncode == 0, first.stderr
@@ -55,7 +55,7 @@ def test_figures_are_files_of_three_types_and_the_same_each_time(folder: Path) -
     assert [path.read_bytes() for path in again] == [path.read_bytes() for path in files]
 
 
-def test_a_page_and_its_figures_by_report(folder: Path) -> None:
+def test_report_writes_a_page_and_its_plots(folder: Path) -> None:
     result = fairjudge(folder, "report", "j.jsonl", "-o", "page.html", "--figures", "figures")
     assert result.returncode == 0, result.stderr
     assert (folder / "page.html").exists()
@@ -66,7 +66,7 @@ def test_a_page_and_its_figures_by_report(folder: Path) -> None:
     assert "Traceback" not in report.stderr
 
 
-def test_tables_of_any_command_for_a_paper(folder: Path) -> None:
+def test_tables_of_any_command_in_paper_formats(folder: Path) -> None:
     words = ["calibrate", "j.jsonl", "--labels", "l.jsonl", "--resamples", "100"]
     text = fairjudge(folder, *words).stdout
     latex = fairjudge(folder, "--tables", "latex", *words)

@@ -45,7 +45,7 @@ def cluster(eid: str, texts: list[str]) -> dict[str, object]:
     return {"eid": eid, "articles": articles}
 
 
-def test_points_are_built_shown_for_what_they_are_and_judged_against(cli, tmp_path):
+def test_points_are_built_labelled_and_judged_against(cli, tmp_path):
     texts = [f"{text} {own}" for text, own in zip(SAME, OWN, strict=True)]
     write_jsonl(tmp_path / "clusters.jsonl", [cluster("bridge", texts)])
     result = cli("build", "clusters.jsonl", "-o", "references.jsonl", code=0)
@@ -71,7 +71,7 @@ def test_points_are_built_shown_for_what_they_are_and_judged_against(cli, tmp_pa
     assert scores["told"] > scores["other"] + 1
 
 
-def test_where_no_point_stays_one_line_says_that_an_llm_is_needed(cli, tmp_path):
+def test_no_points_give_one_line_suggesting_an_llm(cli, tmp_path):
     write_jsonl(tmp_path / "clusters.jsonl", [cluster("apart", list(ELSEWHERE))])
     result = cli("build", "clusters.jsonl", "-o", "references.jsonl", code=3)
     assert "use an LLM (--backend provider:model)" in " ".join(result.out.split())

@@ -14,7 +14,7 @@ LINES = 45
 """Lines of a screen of 100 columns."""
 
 
-def test_the_first_command_fits_a_screen_and_says_how_far_to_trust_it(cli, monkeypatch):
+def test_first_command_fits_a_screen_and_reports_its_reliability(cli, monkeypatch):
     monkeypatch.setenv("COLUMNS", "100")
     result = cli("quickstart", "-o", "out", "--quiet", code=0)
     lines = result.out.splitlines()

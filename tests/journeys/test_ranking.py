@@ -65,7 +65,7 @@ def judge(cli, server: StubServer) -> Callable:
     return run
 
 
-def test_from_the_judge_to_the_calibration(judge, cli, server: StubServer):
+def test_ranking_from_judge_to_calibration(judge, cli, server: StubServer):
     """In two clusters of eight the judge keeps whatever order it is shown."""
 
     def answer(call: Call) -> Reply:
@@ -123,7 +123,7 @@ def test_from_the_judge_to_the_calibration(judge, cli, server: StubServer):
     assert group["agreement"]
 
 
-def test_python_takes_the_same_rows(judge):
+def test_python_accepts_the_same_rows(judge):
     import fairjudge as fj
 
     assert judge(by_quality).code == 0
@@ -146,7 +146,7 @@ def test_python_takes_the_same_rows(judge):
         ({"order": [1, 2, 3]}, "unparseable"),
     ],
 )
-def test_what_is_no_permutation_has_no_score(judge, reply: dict, why: str):
+def test_invalid_permutation_is_unscored(judge, reply: dict, why: str):
     judgement = judge(lambda _: Reply(text=json.dumps({"reasoning": "so"} | reply)))
     assert judgement.code == 3
     assert {row["unscored"] for row in read_rows("j.jsonl")} == {why}
@@ -166,14 +166,14 @@ def test_what_is_no_permutation_has_no_score(judge, reply: dict, why: str):
         (("--text-unit", "sentence"), "not ranking against"),
     ],
 )
-def test_what_a_ranking_cannot_do_is_refused(judge, server: StubServer, options: tuple, why: str):
+def test_unsupported_ranking_options_raise(judge, server: StubServer, options: tuple, why: str):
     judgement = judge(by_quality, *options)
     assert judgement.code in {1, 2}
     assert why in " ".join(judgement.err.split())
     assert server.calls == []
 
 
-def test_the_plan_counts_two_calls_a_cluster(judge, cli, server: StubServer):
+def test_plan_counts_two_calls_per_cluster(judge, cli, server: StubServer):
     result = cli(
         *(
             "batch",

@@ -119,7 +119,7 @@ def calls_by_name(server: StubServer) -> Counter[str]:
     return Counter(name_of(call) for call in server.calls)
 
 
-def test_each_item_ends_with_its_reason_and_only_some_are_asked_again(cli, server, material):
+def test_each_failed_item_has_a_reason_and_only_some_are_retried(cli, server, material):
     server.answer = lambda call: FATES[name_of(call)][0] if name_of(call) in FATES else GOOD
     # One after the other, so that the good item is the first to be answered.
     cli(*judging(server, concurrency=1), code=3)
@@ -166,7 +166,7 @@ HALVES = {
         ("checklists", ("--protocol", "checklist")),
     ],
 )
-def test_half_a_reply_is_no_verdict_and_is_not_kept(cli, server, half, options, reason):
+def test_truncated_reply_gives_no_verdict_and_is_not_cached(cli, server, half, options, reason):
     write_jsonl(Path("references.jsonl"), [reference()])
     write_jsonl(Path("summaries.jsonl"), [summary("s"), summary("t")])
     server.answer = lambda call: Reply(text=HALVES[half], finish_reason=reason)
@@ -181,7 +181,7 @@ def test_half_a_reply_is_no_verdict_and_is_not_kept(cli, server, half, options, 
 
 @pytest.mark.parametrize("reason", [None, "abort", "error", "SAFETY"])
 @pytest.mark.parametrize("command", ["summarize", "build"])
-def test_half_a_text_is_no_summary_and_no_reference(cli, server, command, reason):
+def test_truncated_text_is_no_summary_or_reference(cli, server, command, reason):
     write_jsonl(Path("clusters.jsonl"), [cluster()])
     half = HALVES["summaries" if command == "summarize" else "questions"]
     server.answer = lambda call: Reply(text=half, finish_reason=reason)

@@ -66,7 +66,7 @@ def answer(call: Call) -> Reply:
     return Reply(text=json.dumps(reply(text_of(call))))
 
 
-def test_a_second_reading_makes_groups_pure(cli, server, own_home):
+def test_second_reading_makes_groups_consistent(cli, server, own_home):
     server.answer = answer
     articles = [{"aid": aid, "content": text} for aid, text in TEXTS.items()]
     write_jsonl(Path("clusters.jsonl"), [{"eid": "dam", "articles": articles}])

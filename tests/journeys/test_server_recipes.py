@@ -39,7 +39,7 @@ def texts(server: StubServer) -> None:
     server.answer = lambda call: Reply(text='{"reasons": "It is there.", "verdict": "yes"}')
 
 
-def test_azure_through_langchain_judges_at_the_deployments_own_path(
+def test_azure_with_langchain_uses_the_deployment_path(
     server: StubServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     if importlib.util.find_spec("langchain") is None:
@@ -61,7 +61,7 @@ def test_azure_through_langchain_judges_at_the_deployments_own_path(
 
 
 @pytest.mark.parametrize("recipe", ["Transformers", "vLLM", "Ollama", "llama.cpp", "LM Studio"])
-def test_a_server_at_home_is_asked_for_the_model_by_its_name(
+def test_local_server_receives_the_model_name(
     cli, server: StubServer, monkeypatch: pytest.MonkeyPatch, recipe: str
 ) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", "unused")
@@ -71,7 +71,7 @@ def test_a_server_at_home_is_asked_for_the_model_by_its_name(
     assert {call.body["model"] for call in server.calls} == {backend.partition(":")[2]}
 
 
-def test_a_server_that_declines_a_schema_with_500_is_asked_without_it(
+def test_schema_declined_with_status_500_is_omitted(
     cli, server: StubServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """As `llama_cpp.server` 0.3.36 does, whose ``response_format`` is text or json_object."""
@@ -135,7 +135,7 @@ DIALECTS = {
 
 
 @pytest.mark.parametrize("recipe", DIALECTS)
-def test_a_server_at_home_rates_fills_a_checklist_and_builds(
+def test_local_server_rates_fills_checklists_and_builds(
     cli, server: StubServer, monkeypatch: pytest.MonkeyPatch, recipe: str
 ) -> None:
     """By each dialect: what a server declines is left out, and scores are of one kind."""
@@ -174,7 +174,7 @@ def test_a_server_at_home_rates_fills_a_checklist_and_builds(
     assert any("response_format" in body for body in checklists)
 
 
-def test_a_context_that_ends_is_detected_by_the_longest_request_before_anything_is_sent(
+def test_too_small_context_is_detected_before_any_call(
     cli, server: StubServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def short_context(call: Call) -> Reply:

@@ -84,7 +84,7 @@ def answer(protocol: str, call: Call) -> Reply:
     )
 
 
-def test_twelve_protocols_and_labels_of_parts_make_the_table(cli, server):
+def test_twelve_protocols_with_part_labels_give_the_table(cli, server):
     files: list[str] = []
     for aspect, protocol, reference_unit, text_unit in PROTOCOLS:
         server.answer = lambda call, protocol=protocol: answer(protocol, call)

@@ -37,7 +37,7 @@ def judging(*more: object) -> tuple[object, ...]:
     ("protocol", "limit", "n_first", "n_all"),
     [("likert", 4, 4, 6), ("likert", 1, 1, 6), ("pairwise", 2, 4, 6), ("likert", 99, 6, 6)],
 )
-def test_the_first_items_are_a_try_and_the_rest_is_asked_once(
+def test_trial_of_first_items_then_remainder_without_repeats(
     cli, server, protocol, limit, n_first, n_all
 ):
     server.answer = lambda _: "Verdict: 1"
@@ -67,7 +67,7 @@ def test_the_first_items_are_a_try_and_the_rest_is_asked_once(
     assert len(server.calls) == n_all
 
 
-def test_python_tries_and_goes_on_too(server):
+def test_python_trial_can_be_continued(server):
     model = fj.Model("openai:m", base_url=f"{server.url}/v1")
     judge = fj.Judge(model, aspect="faithfulness", protocol="likert", reference_unit="articles")
     assert len(judge("c.jsonl", "s.jsonl", run="run", limit=3)) == 3
@@ -77,7 +77,7 @@ def test_python_tries_and_goes_on_too(server):
         judge("c.jsonl", "s.jsonl", limit=0)
 
 
-def test_build_and_summarize_say_what_they_would_ask(cli, server):
+def test_build_and_summarize_report_planned_calls(cli, server):
     backend = ("--backend", "openai:m", "--base-url", f"{server.url}/v1", "--json", "found.json")
     for command in (("build", "c.jsonl"), ("summarize", "c.jsonl", "--strategy", "extract")):
         result = cli(*command, "-o", "out.jsonl", *backend, "--plan", code=0)

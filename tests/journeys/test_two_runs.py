@@ -42,7 +42,7 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def test_what_changed_is_named_item_by_item(folder: Path, compare: Callable[..., Done]) -> None:
+def test_changes_are_listed_per_item(folder: Path, compare: Callable[..., Done]) -> None:
     result = compare(folder, "--json", "found.json", "--html", "page.html")
     assert result.code == 0, result.err
     report = json.loads((folder / "found.json").read_text("utf-8"))
@@ -71,7 +71,7 @@ def test_what_changed_is_named_item_by_item(folder: Path, compare: Callable[...,
         assert "2 of 2 items that changed." in text
 
 
-def test_the_same_settings_and_values_are_not_listed(
+def test_equal_settings_and_values_are_not_listed(
     folder: Path, compare: Callable[..., Done]
 ) -> None:
     (folder / "new.jsonl").write_bytes((folder / "old.jsonl").read_bytes())

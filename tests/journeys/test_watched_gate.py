@@ -78,7 +78,7 @@ def watch() -> dict[str, object]:
     return group["watch"]
 
 
-def test_weeks_of_a_judge_an_update_and_worse_systems(cli, judged, look):
+def test_history_separates_judge_update_from_worse_systems(cli, judged, look):
     for week in range(1, 5):
         result = look(again(judged["rts"], week), again(judged["rts live"], 100 + week))
         assert result.code == 0, result.err
@@ -129,7 +129,7 @@ def test_weeks_of_a_judge_an_update_and_worse_systems(cli, judged, look):
     assert Path("weeks", f"{sample[0]}.svg").read_text("utf-8").count("look 7: -") == 1
 
 
-def test_the_record_is_of_one_baseline_one_plan_and_whole(cli, judged, look):
+def test_history_needs_one_baseline_one_plan_and_no_gaps(cli, judged, look):
     assert look(judged["rts"], judged["rts live"]).code == 0
     record = Path("looks.jsonl")
     remaining = record.read_bytes()
@@ -159,7 +159,7 @@ def test_the_record_is_of_one_baseline_one_plan_and_whole(cli, judged, look):
     assert record.read_text() == "a note of mine"
 
 
-def test_new_summaries_of_another_judge_are_an_error(judged, look):
+def test_new_summaries_of_another_judge_raise(judged, look):
     live = [row | {"judge": "another"} for row in judged["rts live"]]
     result = look(judged["rts"], live)
     assert result.code == 1
@@ -167,7 +167,7 @@ def test_new_summaries_of_another_judge_are_an_error(judged, look):
     assert not Path("looks.jsonl").exists()
 
 
-def test_new_summaries_need_a_record(cli, judged):
+def test_new_summaries_need_a_history(cli, judged):
     write_jsonl(Path("new.jsonl"), judged["rts"])
     result = cli(*CHECK, "--live", "new.jsonl", code=1)
     assert "live: requires since" in result.err

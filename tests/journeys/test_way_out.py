@@ -43,7 +43,7 @@ def words(text: str) -> str:
 
 @pytest.mark.parametrize("n_documents", [24, 4])
 @pytest.mark.parametrize(("protocol", "value"), [("likert", 3), ("likert", 1.5), ("binary", 1)])
-def test_a_judge_with_one_score_for_all_is_refused_everywhere(cli, n_documents, protocol, value):
+def test_constant_judge_is_rejected_everywhere(cli, n_documents, protocol, value):
     labels = labelled(n_documents)
     if protocol == "binary":
         labels = [{**row, "value": int(row["value"] > 2)} for row in labels]
@@ -70,7 +70,7 @@ def test_a_judge_with_one_score_for_all_is_refused_everywhere(cli, n_documents, 
     assert {row["reason"] for row in answers} == {reason.removeprefix("no: ")}
 
 
-def test_people_with_one_label_for_all_leave_it_open(cli):
+def test_constant_labels_leave_the_decision_open(cli):
     labels = [{**row, "value": 4} for row in labelled(16)]
     write_jsonl(Path("labels.jsonl"), labels)
     scores = [{**row, "value": n % 5 + 1} for n, row in enumerate(judged(labels, 1))]
@@ -134,7 +134,7 @@ def costs(text: str) -> list[str]:
         (["jury.jsonl", "jury.json"], ["0.004", "0.002", "0.002"]),
     ],
 )
-def test_the_cost_of_a_judge_is_in_its_decision_where_it_was_given(cli, runs, files, expected):
+def test_decision_includes_the_cost_if_given(cli, runs, files, expected):
     items = []
     result = cli("calibrate", *files, "--labels", "labels.jsonl", "--resamples", "100", code=0)
     items.append(costs(result.out))
@@ -178,6 +178,6 @@ def test_aspects_of_one_request_share_its_cost(cli, server):
         assert sentence.endswith("the same requests judged coverage and faithfulness.")
 
 
-def test_what_judge_wrote_about_a_run_is_no_judgement(cli, runs):
+def test_run_metadata_written_by_judge_is_not_a_judgement(cli, runs):
     result = cli("calibrate", "one.json", "--labels", "labels.jsonl", code=1)
     assert "give their file too" in result.err
