@@ -16,16 +16,16 @@ from training import data
 app = typer.Typer(
     help="Train the models that ship in fairjudge/scorers/trained.", no_args_is_help=True
 )
-Folder = Annotated[Path, typer.Option(help="Where checkpoints and curves are kept.")]
+Folder = Annotated[Path, typer.Option(help="Folder of the checkpoint and the learning curve.")]
 Source = Annotated[Path, typer.Option("--data", help="Folder of the shared data.")]
-Target = Annotated[Path, typer.Option(help="Where what ships is written.")]
+Target = Annotated[Path, typer.Option(help="Folder of the released weights.")]
 Device = Annotated[str, typer.Option(help="cpu or cuda.")]
 RUN = data.ROOT / "build" / "training"
 SHIPPED = data.ROOT / "fairjudge" / "scorers" / "trained"
 
 
 class Base(StrEnum):
-    """The published encoder that training begins with."""
+    """The published encoder from which training starts."""
 
     small = "all-MiniLM-L6-v2"
     large = "all-mpnet-base-v2"
@@ -36,17 +36,18 @@ def train(
     *,
     folder: Folder = RUN,
     source: Source = data.DATA,
-    base: Annotated[Base, typer.Option(help="The published encoder to begin with.")] = Base.small,
+    base: Annotated[Base, typer.Option(help="The published encoder to start from.")] = Base.small,
     teacher: Annotated[
-        Path | None,
-        typer.Option(help="Folder of a run of the larger base, whose answers to learn."),
+        Path | None, typer.Option(help="Run folder of the larger base, for distillation.")
     ] = None,
-    steps: Annotated[int | None, typer.Option(help="Steps in all.")] = None,
-    minutes: Annotated[float | None, typer.Option(help="Stop after these, to go on later.")] = None,
+    steps: Annotated[int | None, typer.Option(help="Total number of steps.")] = None,
+    minutes: Annotated[
+        float | None, typer.Option(help="Stop after so many minutes; rerun to resume.")
+    ] = None,
     every: Annotated[int, typer.Option(help="Steps between rows of the learning curve.")] = 250,
     device: Device = "cpu",
 ) -> None:
-    """Train from the checkpoint in the folder, or from the start where there is none."""
+    """Train from the checkpoint in the folder, or from step 0 if there is none."""
     from training import run as running
 
     settings = running.SETTINGS[base.value]
@@ -79,13 +80,13 @@ def export(
     *,
     folders: Annotated[
         list[Path] | None,
-        typer.Option("--folder", help="Runs, of several the mean of their weights."),
+        typer.Option("--folder", help="Folder of a run; the weights of several are averaged."),
     ] = None,
     source: Source = data.DATA,
     target: Target = SHIPPED,
     device: Device = "cpu",
 ) -> None:
-    """Write the checkpoint's weights, calibrated and in 8 bits, where they ship."""
+    """Write the checkpoint's weights for release, calibrated and in 8 bits."""
     from training import export as exporting
 
     record = exporting.export(folders or [RUN], target, source=source, device=device)
@@ -97,9 +98,9 @@ def calibrate(
     *,
     source: Source = data.DATA,
     target: Target = SHIPPED,
-    only: Annotated[list[str] | None, typer.Option(help="These fits alone.")] = None,
+    only: Annotated[list[str] | None, typer.Option(help="Only this fit (repeatable).")] = None,
 ) -> None:
-    """Fit the probabilities of the weights that ship anew; no training."""
+    """Calibrate the released weights again, without training."""
     from training import export as exporting
 
     record = exporting.recalibrate(target, source=source, only=only or ())
@@ -112,7 +113,7 @@ def evaluate(
     source: Source = data.DATA,
     target: Target = SHIPPED,
 ) -> None:
-    """Measure what ships, print it, and write the record and the model card."""
+    """Evaluate the released weights; print the measures, write the record and the model card."""
     from training.evaluate import measure, write_card
 
     models = load_trained_models(folder=target)

@@ -1,4 +1,4 @@
-"""What the encoder reads: token ids of examples, in batches of like lengths, mixed by task."""
+"""Input of the encoder: token ids of examples, in batches of similar lengths, mixed by task."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ from training.data import Example
 MAX_TOKENS = 192
 TASKS = {"support": PAIR, "points": PAIR, "coverage": PAIR, "reading": READING, "same": SAME}
 ROWS, PADDED = 64, 6144
-"""Most examples in a batch, and most tokens with padding."""
+"""Maximum examples per batch, and maximum tokens including padding."""
 _CHUNK = 16
 """Batches that are sorted by length together."""
 
 
 @dataclass(frozen=True, slots=True)
 class Encoded:
-    """An example as token ids; `span` is of tokens in the whole row, the last one included."""
+    """An example as token ids; `span` is the first and the last token of the answer in the row."""
 
     example: Example
     ids: list[int]
@@ -55,8 +55,8 @@ class Batch:
 
 
 def encode(examples: Sequence[Example], tokenizer: Any) -> list[Encoded]:
-    """Return token ids ``[CLS] first [SEP] second [SEP]``, the second cut at the window's end."""
-    encoded = tokenizer(
+    """Return token ids ``[CLS] first [SEP] second [SEP]``, with the second text truncated."""
+    encodings = tokenizer(
         [(example.read_first, example.second) for example in examples],
         truncation="only_second",
         max_length=MAX_TOKENS,
@@ -67,9 +67,9 @@ def encode(examples: Sequence[Example], tokenizer: Any) -> list[Encoded]:
     rows = []
     for example, ids, offsets, types in zip(
         examples,
-        encoded["input_ids"],
-        encoded["offset_mapping"],
-        encoded["token_type_ids"],
+        encodings["input_ids"],
+        encodings["offset_mapping"],
+        encodings["token_type_ids"],
         strict=True,
     ):
         second = types.index(1)
@@ -97,10 +97,10 @@ def collate(rows: Sequence[Encoded]) -> Batch:
 
 @dataclass
 class Pool:
-    """Examples that are drawn in epochs of shuffled batches of like length.
+    """Examples of one task, in epochs of shuffled batches of similar lengths.
 
-    It gets a ``share`` of all tokens; at most ``cap`` examples of one source and label are in an
-    epoch, drawn anew in each. A checkpoint keeps ``epoch``, ``place`` and ``tokens``.
+    Its ``share`` is that of all tokens. Each epoch draws at most ``cap`` examples per source and
+    label. A checkpoint contains ``epoch``, ``place`` (of the batch) and ``tokens``.
     """
 
     name: str
@@ -114,7 +114,7 @@ class Pool:
     _plan: tuple[int, list[list[int]]] = field(default=(-1, []), repr=False)
 
     def next(self) -> Batch:
-        """Return the next batch, of the next epoch where this one is done."""
+        """Return the next batch; start a new epoch after the last one."""
         if self._plan[0] != self.epoch:
             self._plan = (self.epoch, self._batches(self.epoch))
         rows = self._plan[1][self.place]
@@ -155,5 +155,5 @@ def group_by_length(rows: Sequence[int], lengths: Sequence[int]) -> list[list[in
 
 
 def max_behind(pools: Sequence[Pool]) -> Pool:
-    """Return the pool that has had least of its share of tokens."""
+    """Return the pool with the fewest tokens relative to its share."""
     return min(pools, key=lambda pool: pool.tokens / pool.share)

@@ -1,7 +1,7 @@
 """Changes planted in a sentence by script: number, name, negation, opposite, cause.
 
-Each function takes a sentence, a source of randomness and names or causes to choose from; it
-returns the changed sentence, or None where the sentence offers nothing to change.
+Each function takes a sentence, a random generator and a list of names or causes; it returns the
+changed sentence, or None if the change does not apply.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ _SPEAKER = re.compile(r"\b(said|says|told|added|warned|argued|announced|claimed)
 
 @dataclass(frozen=True, slots=True)
 class Changed:
-    """A sentence that a script changed, and how."""
+    """A changed sentence, the kind of change, and whether it contradicts the original."""
 
     text: str
     kind: str
@@ -57,12 +57,12 @@ class Changed:
 
 
 def names_of(text: str) -> list[str]:
-    """Return the capitalised runs of words in `text` that do not begin a sentence."""
+    """Return the capitalised phrases in `text` that do not begin a sentence."""
     return list(dict.fromkeys(match.group() for match in _NAME.finditer(text)))
 
 
 def causes_of(text: str) -> list[str]:
-    """Return what follows "because", "due to" and the like, up to the next stop or comma."""
+    """Return the phrases after "because", "due to" etc., up to the next stop or comma."""
     return [match.group(2).strip() for match in _CAUSE.finditer(text)]
 
 
@@ -97,7 +97,7 @@ def _other_digits(old: str, draw: random.Random) -> str:
 
 
 def negation(sentence: str, draw: random.Random, _: Sequence[str]) -> str | None:
-    """Put "not" behind an auxiliary verb, or take it away."""
+    """Insert "not" after an auxiliary verb, or remove it."""
     auxiliaries = list(_AUXILIARY.finditer(sentence))
     if not auxiliaries:
         return None
@@ -107,7 +107,7 @@ def negation(sentence: str, draw: random.Random, _: Sequence[str]) -> str | None
 
 
 def opposite(sentence: str, draw: random.Random, _: Sequence[str]) -> str | None:
-    """Put a word's opposite in its place."""
+    """Replace a word by its opposite."""
     places = [f for f in re.finditer(r"[A-Za-z]+", sentence) if f.group().lower() in _OPPOSITES]
     if not places:
         return None
@@ -123,22 +123,22 @@ def name(sentence: str, draw: random.Random, others: Sequence[str]) -> str | Non
     if not places:
         return None
     place = draw.choice(places)
-    fitting = [other for other in others if other not in sentence]
-    if not fitting:
+    candidates = [other for other in others if other not in sentence]
+    if not candidates:
         return None
-    return sentence[: place.start()] + draw.choice(fitting) + sentence[place.end() :]
+    return sentence[: place.start()] + draw.choice(candidates) + sentence[place.end() :]
 
 
 def swap(sentence: str, draw: random.Random, _: Sequence[str]) -> str | None:
-    """Let two names of the sentence change places."""
+    """Swap two names of the sentence."""
     names = names_of(sentence)
     pairs = [(a, b) for a in names for b in names if a < b and a not in b and b not in a]
     if not pairs:
         return None
     first, second = draw.choice(pairs)
     parts = sentence.split(first)
-    swapped = first.join(part.replace(second, "\0") for part in parts)
-    return swapped.replace(first, second).replace("\0", first)
+    new_text = first.join(part.replace(second, "\0") for part in parts)
+    return new_text.replace(first, second).replace("\0", first)
 
 
 def speaker(sentence: str, draw: random.Random, others: Sequence[str]) -> str | None:
@@ -149,17 +149,17 @@ def speaker(sentence: str, draw: random.Random, others: Sequence[str]) -> str | 
 
 
 def cause(sentence: str, draw: random.Random, others: Sequence[str]) -> str | None:
-    """Put another cause behind "because", "due to" and the like."""
+    """Replace the phrase after "because", "due to" etc. by another cause."""
     match = _CAUSE.search(sentence)
-    fitting = [other for other in others if other not in sentence]
-    if not match or not fitting:
+    candidates = [other for other in others if other not in sentence]
+    if not match or not candidates:
         return None
-    return sentence[: match.start(2)] + draw.choice(fitting) + sentence[match.end(2) :]
+    return sentence[: match.start(2)] + draw.choice(candidates) + sentence[match.end(2) :]
 
 
 _Change = Callable[[str, random.Random, Sequence[str]], str | None]
 _CHANGES: dict[str, tuple[_Change, bool]] = {
-    # Whether the change denies the sentence, rather than say what it does not.
+    # Whether the change contradicts the sentence rather than adding unsupported content.
     "number": (number, True),
     "name": (name, False),
     "negation": (negation, True),
@@ -170,7 +170,7 @@ _CHANGES: dict[str, tuple[_Change, bool]] = {
 }
 
 _RARE = frozenset({"cause", "speaker"})
-"""Kinds that few sentences offer: of those that do, half are changed in this way."""
+"""Kinds that apply to few sentences; they are tried first in half of the draws."""
 
 
 def changed(
@@ -181,7 +181,7 @@ def changed(
     causes: Sequence[str],
     kinds: Sequence[str] = tuple(_CHANGES),
 ) -> Changed | None:
-    """Return `sentence` with one change of a kind drawn from `kinds`, or None where none fits."""
+    """Return `sentence` with a change of a random kind of `kinds`, or None if none applies."""
     order = draw.sample(list(kinds), k=len(kinds))
     if draw.random() < 0.5:
         order.sort(key=lambda kind: kind not in _RARE)

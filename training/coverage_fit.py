@@ -1,7 +1,7 @@
-"""P(covered): a logistic fit over both heads and shared words, on people's labels of units.
+"""P(covered): a logistic fit over both heads and word overlap, on human labels of units.
 
-Units of summaries of one document and insights in summaries of many conversations count the same,
-data set by data set: the second are longer, and less sure by the first alone.
+The data sets have equal weights: units in summaries of one document, and insights in summaries of
+many conversations, which are longer and on which a fit on the former alone is less certain.
 """
 
 from __future__ import annotations
@@ -22,14 +22,14 @@ from training import data
 from training.fits import fit_logistic
 
 ROUNDS = 5
-"""Fits, each by the passages that the one before finds best."""
+"""Iterations of the fit; each uses the best passages under the previous fit."""
 PENALTY = 5.0
 SUMMHAY = "summhay"
 
 
 @dataclass(frozen=True, slots=True)
 class Labelled:
-    """A unit: features (p, 6) of the passages it may be covered by, and people's label."""
+    """A unit: features (p, 6) of the passages that may cover it, and its human label."""
 
     source: str
     group: str
@@ -38,7 +38,7 @@ class Labelled:
 
 
 def labelled_units(models: TrainedModels, *, source: Path) -> list[Labelled]:
-    """Return units of the documents kept for calibration, each with its whole summary."""
+    """Return units of the calibration documents, each with its whole summary."""
     examples = [
         *data.coverage("calibrate", folder=source),
         *data.merged_coverage("calibrate", folder=source),
@@ -51,7 +51,7 @@ def labelled_units(models: TrainedModels, *, source: Path) -> list[Labelled]:
 
 
 def labelled_insights(models: TrainedModels, embedder: Embedder, *, source: Path) -> list[Labelled]:
-    """Return SummHay's insights, by the passages that the judge reads; the group is the topic."""
+    """Return SummHay's insights with the judge's passages; the group is the topic."""
     rows = data.rows("summhay", folder=source)
     vectoriser = Vectoriser(embedder)
     vectoriser.add([sentence for row in rows for sentence in statement_texts(row["text"])])
@@ -74,9 +74,9 @@ def labelled_insights(models: TrainedModels, embedder: Embedder, *, source: Path
 
 
 def fit_covered(units: Sequence[Labelled], *, without: Collection[str] = ()) -> NDArray[np.float64]:
-    """Return six weights, none below 0, and the constant, without units of some groups.
+    """Return six nonnegative weights and the constant, fitted without the groups `without`.
 
-    Every source counts the same.
+    All sources have equal weight.
     """
     chosen = [unit for unit in units if unit.group not in without]
     counts = Counter(unit.source for unit in chosen)
@@ -92,7 +92,7 @@ def fit_covered(units: Sequence[Labelled], *, without: Collection[str] = ()) -> 
 def insights_covered(
     models: TrainedModels, embedder: Embedder, *, source: Path
 ) -> NDArray[np.float64]:
-    """Return P(covered) of SummHay's insights in order, each by the fit without its own topic."""
+    """Return P(covered) of SummHay's insights in order, each from the fit without its topic."""
     insights = labelled_insights(models, embedder, source=source)
     units = [*labelled_units(models, source=source), *insights]
     topics = dict.fromkeys(insight.group for insight in insights)
@@ -101,5 +101,5 @@ def insights_covered(
 
 
 def p_covered(unit: Labelled, fit: NDArray[np.float64]) -> float:
-    """Return P(covered) by the passage that covers the unit best."""
+    """Return P(covered) of the unit, the maximum over passages."""
     return float(logistic(unit.passages @ fit[:-1] + fit[-1]).max())

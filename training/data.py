@@ -19,7 +19,7 @@ from training import changes
 
 Split: TypeAlias = Literal["train", "calibrate", "test"]
 Task: TypeAlias = Literal["support", "points", "coverage", "reading", "same"]
-"""Points ask both support and coverage."""
+"""Points train both support and coverage."""
 Row: TypeAlias = dict[str, Any]
 T = TypeVar("T")
 
@@ -37,27 +37,27 @@ FILES = {
 }
 SUPPORTED, NEUTRAL, CONTRADICTED, UNSUPPORTED = 0, 1, 2, 3
 LABELS = {"supported": 0, "neutral": 1, "contradicted": 2, "unsupported": 3}
-"""Unsupported is neutral or contradicted: its source does not say which."""
+"""Unsupported is neutral or contradicted, if the source does not distinguish them."""
 MEASURED_ONLY = frozenset({"ling_in_loop", "climate-fever", "fib-xsum", "fib-cnn_dm"})
-"""Sources that state no licence (or none that allows it): never trained on."""
+"""Sources without a licence that permits training: only for evaluation."""
 PASSAGE_WORDS = 120
-"""Longest passage; of a longer one, the window that shares most is taken."""
+"""Maximum length of a passage; of a longer one, the window with most common words is used."""
 ARTICLE_WORDS = 220
-"""Pairs whose passage is longer are left out: no window would hold what was judged."""
+"""Pairs with a longer passage are excluded: a window may lack the evidence."""
 CALIBRATE = 1600
-"""Most examples a head is calibrated on."""
+"""Maximum number of examples to calibrate a head."""
 SENTENCE_END = re.compile(r"(?<=[.!?]) +(?=[A-Z\"“'])")
 _WRITTEN = {"-LRB-": "(", "-RRB-": ")", "``": '"', "''": '"'}
 
 
 @dataclass(frozen=True, slots=True)
 class Example:
-    """One thing to learn or to measure; ``task`` says which head answers.
+    """One example for training or evaluation; ``task`` selects the head.
 
-    The encoder reads ``first`` and ``second``: statement and passage, unit and passage, question
-    and sentence, or an answer and another to ``question``. ``label`` is support's class (of points
-    too), else 0 or 1; ``span`` are the characters of ``second`` that answer (end exclusive), (0, 0)
-    where none do; ``source`` is where it is from, ``group`` what it is split by.
+    The input is ``first`` and ``second``: statement and passage, unit and passage, question and
+    sentence, or two answers to ``question``. ``label`` is the class for support and points, else 0
+    or 1. ``span`` is the answer's character range in ``second`` (end-exclusive), (0, 0) if there is
+    none. ``source`` is the data set, ``group`` the unit of splitting.
     """
 
     task: Task
@@ -71,38 +71,38 @@ class Example:
 
     @property
     def read_first(self) -> str:
-        """What the encoder reads first: of an answer, with its question before it."""
+        """The encoder's first text: ``first``, with its question in front if there is one."""
         return f"{self.question} {self.first}" if self.question else self.first
 
 
 @functools.cache
 def rows(name: str, *, folder: Path = DATA) -> list[Row]:
-    """Return the rows of one of `FILES`; they are read once."""
+    """Return the rows of one of `FILES` (cached)."""
     with gzip.open(folder / FILES[name], "rt", encoding="utf-8") as file:
         return [json.loads(line) for line in file]
 
 
 def hashes(*, folder: Path = DATA) -> dict[str, str]:
-    """Return the SHA-256 of every file that is read."""
+    """Return the SHA-256 of every data file."""
     return {
         path: hashlib.sha256((folder / path).read_bytes()).hexdigest() for path in FILES.values()
     }
 
 
 def share(group: str) -> float:
-    """Return a number in [0, 1) that depends on the group's name alone."""
+    """Return a number in [0, 1) that depends only on the group's name."""
     return int(hashlib.sha256(group.encode()).hexdigest()[:8], 16) / 2**32
 
 
 def split_of(group: str, *, test: float = 0.05, calibrate: float = 0.04) -> Split:
-    """Return where a group belongs, by its name alone."""
+    """Return a group's split, which depends only on its name."""
     return _split_at(share(group), test, calibrate)
 
 
 def split_documents(documents: Iterable[str], *, test: int, calibrate: int) -> dict[str, Split]:
-    """Split documents into exact numbers, ordered by the hash of their names."""
-    ordered = sorted(set(documents), key=share)
-    return {name: _split_at(place, test, calibrate) for place, name in enumerate(ordered)}
+    """Split documents, sorted by the hash of their names, into exact numbers per split."""
+    sorted_documents = sorted(set(documents), key=share)
+    return {name: _split_at(place, test, calibrate) for place, name in enumerate(sorted_documents)}
 
 
 def _split_at(place: float, test: float, calibrate: float) -> Split:
@@ -110,7 +110,7 @@ def _split_at(place: float, test: float, calibrate: float) -> Split:
 
 
 def qamr(split: Split, *, folder: Path) -> list[Row]:
-    """Return QAMR's rows of a split, which goes by document."""
+    """Return QAMR's rows of a split of its documents."""
     return [
         row
         for row in rows("qamr", folder=folder)
@@ -119,32 +119,32 @@ def qamr(split: Split, *, folder: Path) -> list[Row]:
 
 
 def window(passage: str, statement: str, *, limit: int = PASSAGE_WORDS) -> str:
-    """Return the run of at most `limit` words of `passage` that shares most words with `statement`.
+    """Return the window of at most `limit` words of `passage` with most words of `statement`.
 
-    It begins at a sentence where the passage has sentences.
+    It begins at a sentence if the passage has sentences.
     """
     if len(passage.split()) <= limit:
         return passage
-    wanted = set(re.findall(r"\w+", statement.lower()))
+    statement_words = set(re.findall(r"\w+", statement.lower()))
     sentences = [
         s for part in SENTENCE_END.split(passage) for s in re.split(r" (?=<t>)| \. ", part)
     ]
-    best, best_shared = "", -1
+    best, best_overlap = "", -1
     for start in range(len(sentences)):
         words: list[str] = []
         for sentence in sentences[start:]:
-            more = sentence.split()
-            if words and len(words) + len(more) > limit:
+            sentence_words = sentence.split()
+            if words and len(words) + len(sentence_words) > limit:
                 break
-            words += more
-        shared = len(wanted & set(re.findall(r"\w+", " ".join(words[:limit]).lower())))
-        if shared > best_shared:
-            best, best_shared = " ".join(words[:limit]), shared
+            words += sentence_words
+        shared = len(statement_words & set(re.findall(r"\w+", " ".join(words[:limit]).lower())))
+        if shared > best_overlap:
+            best, best_overlap = " ".join(words[:limit]), shared
     return best
 
 
 def support(split: Split, *, folder: Path = DATA) -> Iterator[Example]:
-    """Yield labelled pairs; of `MEASURED_ONLY` sources only where `split` is test."""
+    """Yield labelled pairs; those of `MEASURED_ONLY` sources only if `split` is test."""
     for row in rows("entailment", folder=folder):
         source, group = row["source"], f"{row['source']}:{row['group']}"
         if len(row["premise"].split()) > ARTICLE_WORDS:
@@ -158,18 +158,20 @@ def support(split: Split, *, folder: Path = DATA) -> Iterator[Example]:
 
 
 def coverage(split: Split, *, folder: Path = DATA) -> Iterator[Example]:
-    """Yield people's labels of units in summaries of one document."""
+    """Yield human labels of units in summaries of one document."""
     for name, test, calibrate in (("realsumm", 40, 6), ("pyrxsum", 15, 10)):
         source_rows = rows(name, folder=folder)
-        where = split_documents((row["eid"] for row in source_rows), test=test, calibrate=calibrate)
+        split_by_document = split_documents(
+            (row["eid"] for row in source_rows), test=test, calibrate=calibrate
+        )
         for row in source_rows:
-            if where[row["eid"]] == split:
+            if split_by_document[row["eid"]] == split:
                 unit, text, covered = row["unit"], row["text"], int(row["covered"])
                 yield Example("coverage", unit, text, covered, name, row["eid"])
 
 
 def planted_coverage(split: Split, *, folder: Path = DATA, seed: int = 0) -> Iterator[Example]:
-    """Yield units that a summary covers, changed by script, and sentences of it as they are."""
+    """Yield covered units with planted changes (label 0), and sentences of summaries (label 1)."""
     draw = random.Random(f"planted coverage {split} {seed}")
     positives = [example for example in coverage(split, folder=folder) if example.label]
     names = list(dict.fromkeys(n for example in positives for n in changes.names_of(example.first)))
@@ -187,9 +189,9 @@ def planted_coverage(split: Split, *, folder: Path = DATA, seed: int = 0) -> Ite
 
 
 def merged_coverage(split: Split, *, folder: Path = DATA, seed: int = 0) -> Iterator[Example]:
-    """Yield two to four units of a summary as one, covered where at least half of them are.
+    """Yield two to four units of a summary merged, covered if at least half of them are.
 
-    People's units are short; what is asked elsewhere (insights, answers) is longer.
+    Annotated units are shorter than the insights and answers that are judged in use.
     """
     draw = random.Random(f"merged coverage {split} {seed}")
     summaries: dict[tuple[str, str, str], list[Example]] = defaultdict(list)
@@ -198,38 +200,38 @@ def merged_coverage(split: Split, *, folder: Path = DATA, seed: int = 0) -> Iter
     for (source, group, text), units in summaries.items():
         for _ in range(len(units) // 2):
             chosen = draw.sample(units, k=min(len(units), draw.choice((2, 2, 3, 4))))
-            whole = " ".join(f"{unit.first.strip().rstrip('.')}." for unit in chosen)
+            merged_unit = " ".join(f"{unit.first.strip().rstrip('.')}." for unit in chosen)
             covered = 2 * sum(unit.label for unit in chosen) >= len(chosen)
-            yield Example("coverage", whole, text, int(covered), f"{source} merged", group)
+            yield Example("coverage", merged_unit, text, int(covered), f"{source} merged", group)
 
 
 def untokenised(tokens: Sequence[str], answer: tuple[int, int]) -> tuple[str, tuple[int, int]]:
-    """Join tokens as they are written, and return where the answer's characters stand."""
-    text, starts, ends, opened = "", [], [], False
+    """Join tokens with normal spacing, and return the text and the answer's character range."""
+    text, starts, ends, in_quotes = "", [], [], False
     for token in tokens:
         word = _WRITTEN.get(token, token)
-        closes = word == '"' and opened
+        closes = word == '"' and in_quotes
         tight = word in {".", ",", ";", ":", "!", "?", ")", "%"} or word.startswith(("'", "n't"))
         glue = (
             not text
             or tight
             or closes
             or text.endswith(("(", "$", "£"))
-            or (opened and text.endswith('"'))
+            or (in_quotes and text.endswith('"'))
         )
         text += "" if glue else " "
         starts.append(len(text))
         text += word
         ends.append(len(text))
         if word == '"':
-            opened = not opened
+            in_quotes = not in_quotes
     return text, (starts[answer[0]], ends[answer[1] - 1])
 
 
 def reading(split: Split, *, folder: Path = DATA, seed: int = 0) -> Iterator[Example]:
-    """Yield questions with the answer's span, and equally many over sentences without an answer.
+    """Yield questions with the answer's span, and an equal number on sentences without an answer.
 
-    A fifth of the sentences are read with a neighbour from their document before or behind them.
+    A fifth of the sentences are preceded or followed by another sentence of their document.
     """
     draw = random.Random(f"reading {split} {seed}")
     questions = qamr(split, folder=folder)
@@ -252,7 +254,7 @@ def reading(split: Split, *, folder: Path = DATA, seed: int = 0) -> Iterator[Exa
         pool = others if near else list(sentences[draw.choice(documents)].values())
         options = [t for t in draw.sample(pool, k=min(3, len(pool))) if t not in text]
         content = set(re.findall(r"\w{4,}", question.lower()))
-        # A question of which every word stands in the other sentence may well have an answer there.
+        # A sentence that contains all words of the question may answer it.
         options = [t for t in options if not content or any(w not in t.lower() for w in content)]
         if options and draw.random() < (0.75 if split == "train" else 1.0):
             kind = "qamr none, near" if near else "qamr none, far"
@@ -264,10 +266,10 @@ def reading(split: Split, *, folder: Path = DATA, seed: int = 0) -> Iterator[Exa
 def same(split: Split, *, folder: Path = DATA, seed: int = 0) -> Iterator[Example]:
     """Yield pairs of answers to one question.
 
-    From QAMR: spans that overlap mostly, against other spans, other sentences' answers and spans
-    with a number, name or negation changed. From entailment: statements that support and such that
-    contradict each other, without a question. In training also the invented answers of
-    `benchmarks/`.
+    From QAMR: same are spans that mostly overlap; different are other spans, other sentences'
+    answers, and spans with a changed number, name or negation. From entailment: supported (same)
+    and contradicted (different) statements, without a question. For training also the invented
+    answers in `benchmarks/`.
     """
     draw = random.Random(f"same {split} {seed}")
     yield from _same_of_qamr(split, folder, draw)
@@ -275,7 +277,7 @@ def same(split: Split, *, folder: Path = DATA, seed: int = 0) -> Iterator[Exampl
     for example in support(split, folder=folder):
         if example.source in sources and example.label in {SUPPORTED, CONTRADICTED}:
             words = [len(text.split()) for text in (example.first, example.second)]
-            # One that says much more is no paraphrase.
+            # A much longer text is no paraphrase.
             if max(words) <= 1.6 * min(words) and draw.random() < 0.5:
                 label = int(example.label == SUPPORTED)
                 first, two, group = example.first, example.second, example.group
@@ -289,12 +291,12 @@ def _same_of_qamr(split: Split, folder: Path, draw: random.Random) -> Iterator[E
     by_sentence: dict[str, list[Row]] = defaultdict(list)
     for row in questions:
         by_sentence[row["sentence"]].append(row)
-    everything = [_answer(row) for row in questions]
-    texts = [text_of(several[0]) for several in by_sentence.values()]
+    all_answers = [_answer(row) for row in questions]
+    texts = [text_of(sentence_rows[0]) for sentence_rows in by_sentence.values()]
     names = list(dict.fromkeys(n for text in texts for n in changes.names_of(text)))
     for row in questions:
         answer = _answer(row)
-        others = _others(row, by_sentence[row["sentence"]], everything, names, draw)
+        others = _others(row, by_sentence[row["sentence"]], all_answers, names, draw)
         for other, label, kind in others:
             first, two = (answer, other) if draw.random() < 0.5 else (other, answer)
             question = row["question"].strip()
@@ -304,13 +306,13 @@ def _same_of_qamr(split: Split, folder: Path, draw: random.Random) -> Iterator[E
 def _others(
     row: Row,
     siblings: Sequence[Row],
-    everything: Sequence[str],
+    all_answers: Sequence[str],
     names: Sequence[str],
     draw: random.Random,
 ) -> Iterator[tuple[str, int, str]]:
-    """Yield what a row's answer is compared to, whether it is the same, and its source."""
+    """Yield answers to pair with a row's answer, whether they are the same, and their sources."""
     answer = _answer(row)
-    overlapping, apart = [], []
+    overlapping_answers, disjoint_answers = [], []
     for other in siblings:
         (start, end), (other_start, other_end) = row["answer"], other["answer"]
         common = min(end, other_end) - max(start, other_start)
@@ -318,15 +320,15 @@ def _others(
         if _answer(other) == answer:
             continue
         if common * 2 >= longest:
-            overlapping.append(_answer(other))
+            overlapping_answers.append(_answer(other))
         elif common <= 0:
-            apart.append(_answer(other))
-    if overlapping:
-        yield draw.choice(overlapping), 1, "qamr"
-    if apart:
-        yield draw.choice(apart), 0, "qamr"
+            disjoint_answers.append(_answer(other))
+    if overlapping_answers:
+        yield draw.choice(overlapping_answers), 1, "qamr"
+    if disjoint_answers:
+        yield draw.choice(disjoint_answers), 0, "qamr"
     if draw.random() < 0.25:
-        yield draw.choice(everything), 0, "qamr"
+        yield draw.choice(all_answers), 0, "qamr"
     if draw.random() < 0.15:
         yield answer, 1, "qamr copy"
     others = some_of(names, 8, draw)
@@ -346,7 +348,7 @@ def _invented() -> Iterator[Example]:
 
 
 def text_of(row: Row) -> str:
-    """Return a row's sentence as people write it."""
+    """Return a row's sentence with normal spacing."""
     return untokenised(row["tokens"], (0, 1))[0]
 
 
@@ -356,17 +358,17 @@ def _answer(row: Row) -> str:
 
 
 def pairs_of(examples: Sequence[Example]) -> list[tuple[str, str]]:
-    """Return (passage, statement), as the models take them."""
+    """Return (passage, statement) pairs, the models' input."""
     return [(example.second, example.first) for example in examples]
 
 
 def spread(rows: Sequence[T], limit: int) -> list[T]:
-    """Return at most `limit` rows, taken evenly."""
+    """Return at most `limit` evenly spaced rows."""
     return list(rows[:: max(1, -(-len(rows) // limit))])
 
 
 def some_of(values: Sequence[str], limit: int, draw: random.Random) -> list[str]:
-    """Draw at most `n` of the values."""
+    """Draw at most `limit` of the values."""
     return draw.sample(values, k=min(limit, len(values)))
 
 

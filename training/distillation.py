@@ -1,8 +1,8 @@
-"""What a larger network says of pairs, learnt by a smaller one (Hinton et al., arXiv 1503.02531).
+"""Distillation of a larger network into a smaller one (Hinton et al., arXiv 1503.02531).
 
-Beside the labelled pairs there are others, like those that the models are used on: units beside
-single sentences of summaries, arguments beside the key points of their topic, sentences of one
-article.
+In addition to the labelled pairs there are unlabelled ones that resemble the models' use: units
+with single sentences of summaries, arguments with the key points of their topic, pairs of sentences
+of one article.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ _SENTENCE = re.compile(r"(?<=[.!?]) +")
 
 
 def unlabelled(*, folder: Path = DATA, seed: int = 0) -> Iterator[Example]:
-    """Yield pairs of training documents and topics that have no label."""
+    """Yield pairs without a label, from the documents and topics of the training split."""
     draw = random.Random(f"unlabelled {seed}")
     for source, pairs in (
         ("units", _units(folder)),
@@ -53,7 +53,7 @@ def unlabelled(*, folder: Path = DATA, seed: int = 0) -> Iterator[Example]:
 
 
 def _units(folder: Path) -> Iterator[tuple[str, str]]:
-    """Yield units beside each sentence of the summaries that people judged them by."""
+    """Yield units paired with each sentence of the summaries in which they were annotated."""
     for example in coverage("train", folder=folder):
         for sentence in _SENTENCE.split(example.second):
             if len(sentence.split()) > 3:
@@ -61,7 +61,7 @@ def _units(folder: Path) -> Iterator[tuple[str, str]]:
 
 
 def _arguments(folder: Path) -> Iterator[tuple[str, str]]:
-    """Yield all key points of a topic beside all its arguments."""
+    """Yield all key points of a topic paired with all its arguments."""
     topics = defaultdict(list)
     for row in topic_rows("train", folder=folder):
         topics[row["topic"]].append(row)
@@ -72,20 +72,20 @@ def _arguments(folder: Path) -> Iterator[tuple[str, str]]:
 
 
 def _premises(folder: Path) -> Iterator[tuple[str, str]]:
-    """Yield statements beside another passage that pairs of their own group have."""
+    """Yield statements paired with another text of the same group."""
     groups = defaultdict(list)
     for example in support("train", folder=folder):
         groups[example.group].append(example)
-    for several in groups.values():
-        for one, other in itertools.pairwise(several):
-            if one.second != other.second:
-                yield one.first, other.second
-            elif one.first != other.first:
-                yield one.first, other.first
+    for examples in groups.values():
+        for example, other in itertools.pairwise(examples):
+            if example.second != other.second:
+                yield example.first, other.second
+            elif example.first != other.first:
+                yield example.first, other.first
 
 
 def _neighbours(folder: Path, draw: random.Random) -> Iterator[tuple[str, str]]:
-    """Yield sentences of a news document beside other sentences of it, and beside two of them."""
+    """Yield sentences of a news document paired with one or two other sentences of it."""
     documents = defaultdict(list)
     for row in qamr("train", folder=folder):
         documents[row["document"]].append(text_of(row))
@@ -109,15 +109,15 @@ def distilled_loss(
     network: Heads,
     teacher: Heads,
     batch: Batch,
-    own: tuple[Tensor, Tensor],
-    known: tuple[Tensor, Tensor],
+    network_vectors: tuple[Tensor, Tensor],
+    teacher_vectors: tuple[Tensor, Tensor],
 ) -> Tensor:
-    """Return the mean divergence from the teacher's probabilities, of all heads of the task.
+    """Return the mean cross-entropy with the teacher's probabilities, over all heads of the task.
 
-    `own` and `known` are token vectors and pooled ones of the two. Each pair is read for support
-    and for coverage, whichever its labels are of.
+    The vectors are (token vectors, pooled vectors) of network and teacher. Pairs train both support
+    and coverage, whatever their label is.
     """
-    (hidden, pooled), (teacher_hidden, teacher_pooled) = own, known
+    (hidden, pooled), (teacher_hidden, teacher_pooled) = network_vectors, teacher_vectors
     task = batch.examples[0].task
     if task == "same":
         return _binary(network.same(pooled), teacher.same(teacher_pooled))
@@ -135,10 +135,10 @@ def distilled_loss(
     )
 
 
-def _binary(logits: Tensor, known: Tensor) -> Tensor:
-    return functional.binary_cross_entropy_with_logits(logits, torch.sigmoid(known))
+def _binary(logits: Tensor, teacher_logits: Tensor) -> Tensor:
+    return functional.binary_cross_entropy_with_logits(logits, torch.sigmoid(teacher_logits))
 
 
-def _classes(logits: Tensor, known: Tensor, *, dim: int) -> Tensor:
+def _classes(logits: Tensor, teacher_logits: Tensor, *, dim: int) -> Tensor:
     logs = functional.log_softmax(logits, dim=dim)
-    return -(functional.softmax(known, dim=dim) * logs).sum(dim=dim).mean()
+    return -(functional.softmax(teacher_logits, dim=dim) * logs).sum(dim=dim).mean()

@@ -1,4 +1,4 @@
-"""Measures of what ships, on held-out documents and groups, with intervals; and the model card."""
+"""Evaluation of the released weights on held-out documents and groups, and the model card."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from training.export import (
 from training.networks import LARGE, SMALL
 from training.planted import planted
 
-Measured: TypeAlias = dict[str, Any]
+Measures: TypeAlias = dict[str, Any]
 Statistic: TypeAlias = Callable[[NDArray[np.int64], NDArray[np.float64]], float]
 ENCODERS = {
     SMALL: "6 layers of width 384, begun from\n[all-MiniLM-L6-v2]"
@@ -49,19 +49,19 @@ def interval(
     labels: NDArray[np.int64],
     values: NDArray[np.float64],
     statistic: Statistic,
-) -> Measured:
+) -> Measures:
     """Return a statistic, and its 95 % interval by resampling whole groups."""
     rows: dict[str, list[int]] = defaultdict(list)
     for place, group in enumerate(groups):
         rows[group].append(place)
     parts = [np.array(part) for part in rows.values()]
     draw = np.random.default_rng(20261122)
-    resampled = []
+    estimates = []
     for _ in range(RESAMPLES):
         chosen = np.concatenate([parts[i] for i in draw.integers(len(parts), size=len(parts))])
         if len(set(labels[chosen])) > 1 or statistic is right_share:
-            resampled.append(statistic(labels[chosen], values[chosen]))
-    low, high = np.quantile(resampled, (0.025, 0.975)) if resampled else (np.nan, np.nan)
+            estimates.append(statistic(labels[chosen], values[chosen]))
+    low, high = np.quantile(estimates, (0.025, 0.975)) if estimates else (np.nan, np.nan)
     return {
         "value": round(float(statistic(labels, values)), 4),
         "low": round(float(low), 4),
@@ -71,106 +71,106 @@ def interval(
     }
 
 
-def over(rows: Sequence[Example], values: NDArray[Any], statistic: Statistic) -> Measured:
+def over(rows: Sequence[Example], values: NDArray[Any], statistic: Statistic) -> Measures:
     """Return the `interval` of a statistic over examples."""
     groups = [row.group for row in rows]
     return interval(groups, labels_of(rows), values.astype(float), statistic)
 
 
 def auc(labels: NDArray[np.int64], values: NDArray[np.float64]) -> float:
-    """Return the area under the ROC."""
+    """Return the ROC AUC."""
     return float(roc_auc_score(labels, values))
 
 
 def balanced(labels: NDArray[np.int64], values: NDArray[np.float64]) -> float:
-    """Return the balanced accuracy at a half."""
+    """Return the balanced accuracy at a threshold of 0.5."""
     return float(balanced_accuracy_score(labels, values > 0.5))
 
 
 def right_share(_: NDArray[np.int64], values: NDArray[np.float64]) -> float:
-    """Return the mean; for values that are themselves right or wrong."""
+    """Return the mean of values that are 1 for right and 0 for wrong."""
     return float(values.mean())
 
 
-def measure(models: TrainedModels, *, source: Path, say: Callable[[str], None]) -> Measured:
+def measure(models: TrainedModels, *, source: Path, say: Callable[[str], None]) -> Measures:
     """Return the measures of `models`; `say` is called with each part of them, as JSON."""
-    measured: Measured = {"identity": models.identity}
+    measures: Measures = {"identity": models.identity}
     for name, part in PARTS.items():
-        measured[name] = part(models, source)
-        say(json.dumps({name: measured[name]}))
-    return measured
+        measures[name] = part(models, source)
+        say(json.dumps({name: measures[name]}))
+    return measures
 
 
-def support_measures(models: TrainedModels, source: Path) -> Measured:
-    """Return accuracy of each source alone, and their mean over sources trained on."""
+def support_measures(models: TrainedModels, source: Path) -> Measures:
+    """Return the accuracy on each source, and on all sources used for training."""
     by_source: dict[str, list[Example]] = defaultdict(list)
     for example in data.support("test", folder=source):
         by_source[example.source].append(example)
-    measured: Measured = {}
-    trained_on: list[tuple[Example, bool]] = []
+    measures: Measures = {}
+    training_examples: list[tuple[Example, bool]] = []
     for name, rows in sorted(by_source.items()):
         sample = spread(rows, LIMIT // 6)
         right = _three(models.support(pairs_of(sample)), labels_of(sample))
-        measured[name] = over(sample, right, right_share)
+        measures[name] = over(sample, right, right_share)
         if name not in data.MEASURED_ONLY:
-            trained_on += zip(sample, right.tolist(), strict=True)
-    values = np.array([right for _, right in trained_on])
-    measured["all trained on"] = over([row for row, _ in trained_on], values, right_share)
-    return measured
+            training_examples += zip(sample, right.tolist(), strict=True)
+    values = np.array([right for _, right in training_examples])
+    measures["all trained on"] = over([row for row, _ in training_examples], values, right_share)
+    return measures
 
 
 def _three(p: NDArray[np.float64], labels: NDArray[np.int64]) -> NDArray[np.bool_]:
-    predicted = p.argmax(axis=1)
+    predicted_classes = p.argmax(axis=1)
     binary = (p[:, SUPPORTED] > 0.5) == (labels == SUPPORTED)
-    right: NDArray[np.bool_] = np.where(labels == UNSUPPORTED, binary, predicted == labels)
+    right: NDArray[np.bool_] = np.where(labels == UNSUPPORTED, binary, predicted_classes == labels)
     return right
 
 
-def planted_measures(models: TrainedModels, source: Path) -> Measured:
-    """Return how often each kind is told (supported or not, at a half), and the AUC over all."""
+def planted_measures(models: TrainedModels, source: Path) -> Measures:
+    """Return the accuracy on each kind (supported or not, threshold 0.5), and the AUC over all."""
     rows = spread(list(planted("test", folder=source)), LIMIT)
     p = models.support(pairs_of(rows))[:, SUPPORTED]
     truth = (labels_of(rows) == SUPPORTED).astype(int)
-    measured = {"all": interval([row.group for row in rows], truth, p, auc)}
+    measures = {"all": interval([row.group for row in rows], truth, p, auc)}
     for kind in sorted({row.source for row in rows}):
         places = [i for i, row in enumerate(rows) if row.source == kind]
         right = (p[places] > 0.5) == (truth[places] == 1)
-        measured[kind] = over([rows[i] for i in places], right, right_share)
-    return measured
+        measures[kind] = over([rows[i] for i in places], right, right_share)
+    return measures
 
 
-def reading_measures(models: TrainedModels, source: Path) -> Measured:
-    """Return token F1 of spans where there is an answer, and how often answer or none is right."""
+def reading_measures(models: TrainedModels, source: Path) -> Measures:
+    """Return the token F1 of answers' spans, and the accuracy of whether there is an answer."""
     rows = spread(list(data.reading("test", folder=source)), LIMIT)
     readings = models.read([(row.first, row.second) for row in rows])
-    answered = np.array([reading.answered for reading in readings])
+    p_answered = np.array([reading.answered for reading in readings])
     pairs = [(row, reading) for row, reading in zip(rows, readings, strict=True) if row.label]
     f1 = [
         word_f1(row.second[reading.start : reading.end], row.second[slice(*row.span)])
         for row, reading in pairs
     ]
-    right = (answered > 0.5) == (labels_of(rows) == 1)
+    right = (p_answered > 0.5) == (labels_of(rows) == 1)
     return {
         "span F1": over([row for row, _ in pairs], np.array(f1), right_share),
         "answer or none": over(rows, right, right_share),
-        "answer or none, balanced": over(rows, answered, balanced),
+        "answer or none, balanced": over(rows, p_answered, balanced),
     }
 
 
 def word_f1(text: str, other: str) -> float:
-    """Return the F1 of words."""
+    """Return the F1 of the words of two texts."""
     words, other_words = Counter(text.lower().split()), Counter(other.lower().split())
     common = (words & other_words).total()
     return 2 * common / (words.total() + other_words.total()) if common else 0.0
 
 
-def coverage_measures(models: TrainedModels, source: Path) -> Measured:
-    """Return measures on held-out documents, and on summaries of many that none was trained on."""
-    measured: Measured = {}
+def coverage_measures(models: TrainedModels, source: Path) -> Measures:
+    """Return measures on held-out documents, and on SummHay, which was not used for training."""
+    measures: Measures = {}
     for name in ("realsumm", "pyrxsum"):
         rows = [e for e in data.coverage("test", folder=source) if e.source == name]
         rows = spread(rows, 3 * LIMIT)
-        measured[name] = covered_measures(
+        measures[name] = covered_measures(
             models.coverage_probabilities(pairs_of(rows)),
             labels_of(rows),
             [row.group for row in rows],
@@ -179,14 +179,14 @@ def coverage_measures(models: TrainedModels, source: Path) -> Measured:
     p = insights_covered(models, load_embedder(), source=source)
     labels = np.array([int(row["covered"] > 0) for row in insights])
     groups = [f"{row['topic']} {row['eid']}" for row in insights]
-    measured["summhay (by the fit without the topic)"] = covered_measures(p, labels, groups)
-    return measured
+    measures["summhay (by the fit without the topic)"] = covered_measures(p, labels, groups)
+    return measures
 
 
 def covered_measures(
     p: NDArray[np.float64], labels: NDArray[np.int64], groups: list[str]
-) -> Measured:
-    """Return AUC, balanced accuracy at a half, and the shares of yes in percent."""
+) -> Measures:
+    """Return AUC, balanced accuracy at a threshold of 0.5, and percentages of positives."""
     return {
         "AUC": interval(groups, labels, p, auc),
         "balanced accuracy": interval(groups, labels, p, balanced),
@@ -195,30 +195,30 @@ def covered_measures(
     }
 
 
-def document_measures(models: TrainedModels, source: Path) -> Measured:
-    """Return how well summaries of whole documents are told, and by the support head alone."""
+def document_measures(models: TrainedModels, source: Path) -> Measures:
+    """Return measures on summaries of whole documents, also for the support head alone."""
     by_source = statements.tested(models, load_embedder(), folder=source, limit=LIMIT // 6)
     fits = {"": models.supported_weights, ", the support head alone": statements.HEAD_ALONE}
-    measured: Measured = {}
+    measures: Measures = {}
     for name, summaries in by_source.items():
         labels = np.array([summary.label for summary in summaries])
         groups = [summary.group for summary in summaries]
         note = " (never trained on)" if name in data.MEASURED_ONLY else ""
         for about, weights in fits.items():
             p = np.array([statements.p_supported(summary, weights) for summary in summaries])
-            measured[f"{name}{note}{about}: AUC"] = interval(groups, labels, p, auc)
+            measures[f"{name}{note}{about}: AUC"] = interval(groups, labels, p, auc)
         fit = models.supported_weights
-        least = np.array([statements.least_supported(summary, fit) for summary in summaries])
-        right = interval(groups, labels, least, balanced)
-        measured[f"{name}{note}: yes or no, balanced accuracy"] = right
-    return measured
+        min_support = np.array([statements.least_supported(summary, fit) for summary in summaries])
+        right = interval(groups, labels, min_support, balanced)
+        measures[f"{name}{note}: yes or no, balanced accuracy"] = right
+    return measures
 
 
-def same_measures(models: TrainedModels, source: Path) -> Measured:
-    """Return the AUC on QAMR and held-out entailment, and NAnCo's published measure."""
+def same_measures(models: TrainedModels, source: Path) -> Measures:
+    """Return AUC and balanced accuracy on QAMR and held-out entailment, and on NAnCo."""
     rows = spread(list(data.same("test", folder=source)), LIMIT)
     p = models.same_answer(triples_of(rows))
-    measured = {
+    measures = {
         "kept out, AUC": over(rows, p, auc),
         "kept out, balanced accuracy": over(rows, p, balanced),
     }
@@ -227,11 +227,11 @@ def same_measures(models: TrainedModels, source: Path) -> Measured:
         predictions = [(same, models.same_answer(triples)) for triples, same in questions]
         for title, statistic in {"balanced accuracy": balanced, "AUC": auc}.items():
             mean = float(np.mean([statistic(same, p) for same, p in predictions]))
-            measured[f"{name}, {title}"] = {"value": round(mean, 4), "groups": len(predictions)}
-    return measured
+            measures[f"{name}, {title}"] = {"value": round(mean, 4), "groups": len(predictions)}
+    return measures
 
 
-PARTS: dict[str, Callable[[TrainedModels, Path], Measured]] = {
+PARTS: dict[str, Callable[[TrainedModels, Path], Measures]] = {
     "same answer": same_measures,
     "reading": reading_measures,
     "support": support_measures,
@@ -241,24 +241,24 @@ PARTS: dict[str, Callable[[TrainedModels, Path], Measured]] = {
 }
 
 
-def write_card(folder: Path, measured: Measured) -> None:
-    """Put the measures into the record, and write the card."""
+def write_card(folder: Path, measures: Measures) -> None:
+    """Add the measures to the record, and write the card."""
     record = json.loads((folder / RECORD).read_text(encoding="utf-8"))
-    record["measured"] = measured
+    record["measured"] = measures
     write_record(folder, record)
     template = (Path(__file__).parent / "card.md").read_text(encoding="utf-8")
     runs = [record["run"], *record.get("other_runs", ())]
     text = template.format(
-        identity=measured["identity"],
+        identity=measures["identity"],
         encoder=ENCODERS[record["run"]["settings"].get("base", SMALL)],
         training=" ".join(map(trained_by, runs)),
-        measures=table(measured),
+        measures=table(measures),
         curve=curve_table(record["curve"], record["in_8_bits"]),
     )
     (folder / "MODEL_CARD.md").write_text(text, encoding="utf-8")
 
 
-def trained_by(run: Measured) -> str:
+def trained_by(run: Measures) -> str:
     """Return a sentence on a run: steps, tokens, time, machine, versions."""
     teacher = run["settings"].get("teacher")
     versions = ", ".join(f"{name} {version}" for name, version in run["versions"].items())
@@ -270,25 +270,25 @@ def trained_by(run: Measured) -> str:
     )
 
 
-def curve_table(curve: Sequence[Measured], in_8_bits: Measured) -> str:
-    """Return every row of the learning curve, and what shipping in 8 bits changes, in Markdown."""
+def curve_table(curve: Sequence[Measures], in_8_bits: Measures) -> str:
+    """Return the learning curve as a Markdown table, with the 8-bit weights as last row."""
     names = [name for name in curve[-1] if name != "seconds"]
     lines = ["", f"| {' | '.join(names)} |", f"|{'--:|' * len(names)}"]
     lines += [f"| {' | '.join(str(row.get(name, '')) for name in names)} |" for row in curve]
-    shipped = [str(in_8_bits.get(name, "8 bits")) for name in names]
-    return "\n".join([*lines, f"| {' | '.join(shipped)} |"])
+    last_row = [str(in_8_bits.get(name, "8 bits")) for name in names]
+    return "\n".join([*lines, f"| {' | '.join(last_row)} |"])
 
 
-def table(measured: Measured) -> str:
-    """Return the measures as a table in Markdown."""
+def table(measures: Measures) -> str:
+    """Return the measures as a Markdown table."""
     lines = ["| measure | value | 95 % interval | of |", "|---|--:|--:|---|"]
-    for head, figures in measured.items():
+    for head, figures in measures.items():
         if isinstance(figures, dict):
             lines += _lines(head, figures)
     return "\n".join(lines)
 
 
-def _lines(name: str, figures: Measured) -> list[str]:
+def _lines(name: str, figures: Measures) -> list[str]:
     if "value" not in figures:
         parts = [(key, part) for key, part in figures.items() if isinstance(part, dict)]
         lines = [line for key, part in parts for line in _lines(f"{name}: {key}", part)]

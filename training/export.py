@@ -1,4 +1,4 @@
-"""From a checkpoint to what ships: weights in 8 bits, calibration, record."""
+"""Export of a checkpoint for release: weights in 8 bits, calibration, record."""
 
 from __future__ import annotations
 
@@ -30,18 +30,18 @@ from training.run import curve_examples, shipped_weights, tokenizer, weights_of,
 from training.statements import changed, checked, drawn, elsewhere, fit_supported
 
 DEVELOPMENT = ("Q2", "Q3", "Q5", "Q6")
-"""NAnCo's questions that choose thresholds; the others are never fitted on."""
+"""NAnCo's questions for fits and thresholds; the others are only for evaluation."""
 _NO_CALIBRATION = {"answered": np.array([1.0, 0.0])}
-"""The head as it is, for `answered_fit`; the other fits take logits and features alone."""
+"""The uncalibrated head, for `answered_fit`; the other fits use only logits and features."""
 
 
 def fitted(
     network: Heads, *, source: Path, only: Sequence[str] = ()
 ) -> dict[str, NDArray[np.float64]]:
-    """Fit what turns logits into probabilities, on groups and documents kept for it.
+    """Calibrate the heads on the calibration groups and documents.
 
-    All of `FITS`, or `only` some. A head is calibrated on at most `CALIBRATE` examples, coverage on
-    all there are.
+    Runs all `FITS`, or `only` some. A head is calibrated on at most `CALIBRATE` examples, coverage
+    on all.
     """
     models = TrainedModels(
         network=network,
@@ -57,7 +57,7 @@ def export(
 ) -> dict[str, Any]:
     """Write weights and record of runs' checkpoints to `target`; return the record.
 
-    Of several runs from one base it is the mean of their weights, which is often better than each
+    The weights of several runs from one base are averaged, which is often better than each run
     (Wortsman et al., arXiv 2203.05482).
     """
     records = [json.loads((run / "record.json").read_text(encoding="utf-8")) for run in runs]
@@ -84,14 +84,14 @@ def export(
 
 
 def mean_of(weights: Sequence[dict[str, Tensor]]) -> dict[str, Tensor]:
-    """Return the mean of weights, name by name."""
+    """Return the mean of several runs' weights, by name."""
     return {
         name: torch.stack([w[name].float() for w in weights]).mean(dim=0) for name in weights[0]
     }
 
 
 def recalibrate(target: Path, *, source: Path, only: Sequence[str] = ()) -> dict[str, Any]:
-    """Fit the probabilities of the shipped weights anew, all or `only` some of `FITS`."""
+    """Calibrate the released weights again, with all or `only` some of `FITS`."""
     small = load_file(target / WEIGHTS)
     record: dict[str, Any] = json.loads((target / RECORD).read_text(encoding="utf-8"))
     base = record["run"]["settings"].get("base", SMALL)
@@ -103,14 +103,14 @@ def recalibrate(target: Path, *, source: Path, only: Sequence[str] = ()) -> dict
 
 
 def write_record(folder: Path, record: dict[str, Any]) -> None:
-    """Write the record of what ships."""
+    """Write the record of the released weights."""
     (folder / RECORD).write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
 
 
 def _write_weights(
     small: dict[str, Tensor], fits: dict[str, NDArray[np.float64]], target: Path
 ) -> str:
-    """Write what ships and return its SHA-256."""
+    """Write the released weights and return their SHA-256."""
     small |= {f"calibration.{name}": torch.tensor(fit) for name, fit in fits.items()}
     save_file({name: value.contiguous() for name, value in small.items()}, target / WEIGHTS)
     (target / WEIGHTS).chmod(0o644)
@@ -122,7 +122,7 @@ def _rounded(fits: dict[str, NDArray[np.float64]]) -> dict[str, list[float]]:
 
 
 def test_documents(*, source: Path) -> dict[str, list[str]]:
-    """Return the documents of the coverage data that were only measured on, by data set."""
+    """Return the test documents of the coverage data, by data set."""
     groups: dict[str, set[str]] = {}
     for example in data.coverage("test", folder=source):
         groups.setdefault(example.source, set()).add(example.group)
@@ -139,13 +139,13 @@ def support_fit(models: TrainedModels, source: Path) -> NDArray[np.float64]:
 
 
 def covered_fit(models: TrainedModels, source: Path) -> NDArray[np.float64]:
-    """Fit P(covered), on all labels kept for it."""
+    """Fit P(covered), on all calibration labels."""
     units = labelled_units(models, source=source)
     return fit_covered([*units, *labelled_insights(models, load_embedder(), source=source)])
 
 
 def answered_fit(models: TrainedModels, source: Path) -> NDArray[np.float64]:
-    """Fit P(a sentence answers a question), by the logit of what `read` says."""
+    """Fit P(a sentence answers a question) on the logit of `read`'s probability."""
     questions = spread(list(data.reading("calibrate", folder=source)), CALIBRATE)
     readings = models.read([(example.first, example.second) for example in questions])
     p = np.clip([reading.answered for reading in readings], 1e-9, 1 - 1e-9)
@@ -153,7 +153,7 @@ def answered_fit(models: TrainedModels, source: Path) -> NDArray[np.float64]:
 
 
 def supported_fit(models: TrainedModels, source: Path) -> NDArray[np.float64]:
-    """Fit P(supported) by whole documents, on those kept for it."""
+    """Fit P(supported) by whole documents, on the calibration documents."""
     examples = drawn("calibrate", folder=source)
     rows = checked(models, load_embedder(), [*examples, *elsewhere(examples)])
     planted_rows = spread(list(planted("calibrate", folder=source)), CALIBRATE // 2)
@@ -161,14 +161,14 @@ def supported_fit(models: TrainedModels, source: Path) -> NDArray[np.float64]:
 
 
 def labels_of(examples: Sequence[Example]) -> NDArray[np.int64]:
-    """Return the labels."""
+    """Return the labels of the examples."""
     return np.array([example.label for example in examples])
 
 
 def nanco_triples(
     qids: Sequence[str], *, source: Path
 ) -> dict[str, tuple[list[tuple[str, str, str]], NDArray[np.int64]]]:
-    """Return (question, answer, answer) of every pair of answers, and whether people agree."""
+    """Return (question, answer, answer) of every pair of answers, and their human labels."""
     triples_by_question = {}
     for entry in json.loads((source / data.FILES["nanco"]).read_text(encoding="utf-8")):
         answers = entry["answers"]
@@ -182,14 +182,14 @@ def nanco_triples(
 
 
 def triples_of(examples: Sequence[Example]) -> list[tuple[str, str, str]]:
-    """Return (question, answer, answer), as the models take them."""
+    """Return (question, answer, answer) triples, the models' input."""
     return [(example.question, example.first, example.second) for example in examples]
 
 
 def same_fit(models: TrainedModels, source: Path) -> NDArray[np.float64]:
-    """Fit on NAnCo's development questions and on kept documents of QAMR, half each.
+    """Fit P(same) on NAnCo's development questions and QAMR's calibration documents, half each.
 
-    Of each question, and of QAMR, same counts as much as different.
+    Within each question, and within QAMR, same and different have equal weight.
     """
     examples = [e for e in data.same("calibrate", folder=source) if e.source != "entailment"]
     examples = spread(examples, CALIBRATE)

@@ -1,4 +1,4 @@
-"""Fits that turn what heads say into probabilities, by penalised likelihood."""
+"""Calibration of the heads' outputs to probabilities, by penalised likelihood."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ from training.data import UNSUPPORTED
 
 
 def fit_support(logits: NDArray[np.float64], labels: NDArray[np.int64]) -> NDArray[np.float64]:
-    """Fit a factor and a constant a class by maximum likelihood; the constants sum to 0."""
+    """Fit a factor, and a constant per class, by maximum likelihood; the constants sum to 0."""
 
     def loss(x: NDArray[np.float64]) -> float:
         constants = np.array([x[1], x[2], -x[1] - x[2]])
         scores = logits[:, :3] * np.exp(x[0]) + constants
         logs = scores - np.logaddexp.reduce(scores, axis=1, keepdims=True)
-        either = np.logaddexp(logs[:, 1], logs[:, 2])
+        log_not_supported = np.logaddexp(logs[:, 1], logs[:, 2])
         log_p = logs[np.arange(len(logs)), np.minimum(labels, 2)]
-        return float(-np.where(labels == UNSUPPORTED, either, log_p).mean())
+        return float(-np.where(labels == UNSUPPORTED, log_not_supported, log_p).mean())
 
     x = minimize(loss, np.zeros(3), method="Nelder-Mead", options={"maxiter": 600}).x
     return np.array([np.exp(x[0]), x[1], x[2], -x[1] - x[2]])
@@ -34,18 +34,17 @@ def fit_logistic(
     penalty: float,
     weights: NDArray[np.float64] | None = None,
 ) -> NDArray[np.float64]:
-    """Return coefficients, none below 0, and then the constant, by penalised likelihood.
+    """Return nonnegative coefficients and the constant, by penalised likelihood.
 
-    Every feature speaks for a yes, so that a coefficient below 0 would only fit what is particular
-    to the data.
+    Every feature is evidence for the positive class, so that a negative coefficient would overfit.
     """
     signs = 2.0 * labels - 1.0
-    shares = np.ones(len(labels)) if weights is None else weights
+    sample_weights = np.ones(len(labels)) if weights is None else weights
 
     def loss(scores: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
         margins = signs * scores
-        value = float(shares @ np.logaddexp(0.0, -margins))
-        return value, -(shares * signs * logistic(-margins))
+        value = float(sample_weights @ np.logaddexp(0.0, -margins))
+        return value, -(sample_weights * signs * logistic(-margins))
 
     return fit_weights(features, loss, penalty=penalty)
 
@@ -56,21 +55,23 @@ def fit_weights(
     *,
     penalty: float,
 ) -> NDArray[np.float64]:
-    """Return coefficients of (n, k) features, none below 0, and then the constant.
+    """Return nonnegative coefficients of (n, k) features, and the constant.
 
-    `loss` takes n scores and returns what is minimised and its slope by each score; `penalty` is on
-    the coefficients' squares, of standardised features.
+    `loss` takes n scores and returns the loss and its gradient; `penalty` is an L2 penalty on the
+    coefficients of standardised features.
     """
     scale, mean = features.std(axis=0) + 1e-9, features.mean(axis=0)
     inputs = np.column_stack(((features - mean) / scale, np.ones(len(features))))
 
-    def penalised(x: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
+    def penalised_loss(x: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
         value, slopes = loss(inputs @ x)
         slope = slopes @ inputs
         slope[:-1] += penalty * x[:-1]
         return float(value + penalty / 2 * x[:-1] @ x[:-1]), slope
 
     bounds = [(0.0, None)] * features.shape[1] + [(None, None)]
-    x = minimize(penalised, np.zeros(len(bounds)), jac=True, bounds=bounds, method="L-BFGS-B").x
+    x = minimize(
+        penalised_loss, np.zeros(len(bounds)), jac=True, bounds=bounds, method="L-BFGS-B"
+    ).x
     coefficients = x[:-1] / scale
     return np.array([*coefficients, x[-1] - coefficients @ mean])

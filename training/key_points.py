@@ -1,4 +1,4 @@
-"""Arguments beside key points, as people matched them, and beside those of the other stance."""
+"""Arguments paired with key points: with human labels, and with those of the other stance."""
 
 from __future__ import annotations
 
@@ -20,41 +20,43 @@ from training.data import (
 )
 
 TEST_TOPICS = 2
-"""Topics of the training file that are only measured on; the curve has the topics of `dev`."""
+"""Number of test topics in the training file; the learning curve uses the topics of `dev`."""
 TOPIC_CAP = 200
-"""Most matches of a topic, so that no topic weighs much more than another."""
+"""Maximum matches per topic, so that topics have similar weight."""
 UNMATCHED = OTHER_STANCE = 0.75
-"""Arguments beside a key point that they do not make, of one stance and of the other, a match."""
+"""Number of unmatched pairs per match, of the same stance and of the other stance."""
 
 
 def key_points(split: Split, *, folder: Path = DATA, seed: int = 0) -> Iterator[Example]:
     """Yield whether an argument supports a key point: matched, unmatched, or of the other stance.
 
-    They are as 4 to 3 to 3 where a topic has enough of them. What people matched with no key point
-    of its own stance says nothing of it; a key point of the other stance counts as contradicted.
+    The proportions are 4 : 3 : 3 if a topic has enough pairs. An unmatched key point of the same
+    stance is unsupported; a key point of the other stance is contradicted.
     """
     topics: dict[str, list[Row]] = defaultdict(list)
     for row in topic_rows(split, folder=folder):
         topics[row["topic"]].append(row)
     for topic, arguments in sorted(topics.items()):
         draw = random.Random(f"key points {topic} {seed}")
-        matched = [row for row in arguments if row["match"]]
-        matched = draw.sample(matched, k=min(TOPIC_CAP, len(matched)))
-        unmatched = [row for row in arguments if not row["match"]]
-        unmatched = draw.sample(unmatched, k=min(round(UNMATCHED * len(matched)), len(unmatched)))
-        for row in (*matched, *unmatched):
+        matches = [row for row in arguments if row["match"]]
+        matches = draw.sample(matches, k=min(TOPIC_CAP, len(matches)))
+        non_matches = [row for row in arguments if not row["match"]]
+        non_matches = draw.sample(
+            non_matches, k=min(round(UNMATCHED * len(matches)), len(non_matches))
+        )
+        for row in (*matches, *non_matches):
             label = SUPPORTED if row["match"] else UNSUPPORTED
             yield _example(row["key_point"], row, label)
-        for _ in range(round(OTHER_STANCE * len(matched))):
+        for _ in range(round(OTHER_STANCE * len(matches))):
             row = draw.choice(arguments)
-            if others := sorted(
+            if other_points := sorted(
                 {o["key_point"] for o in arguments if o["stance"] != row["stance"]}
             ):
-                yield _example(draw.choice(others), row, CONTRADICTED)
+                yield _example(draw.choice(other_points), row, CONTRADICTED)
 
 
 def topic_rows(split: Split, *, folder: Path = DATA) -> list[Row]:
-    """Return people's labels of the topics of a split."""
+    """Return the human labels of the topics of a split."""
     if split == "calibrate":
         return rows("key_points_dev", folder=folder)
     by_topic = rows("key_points", folder=folder)

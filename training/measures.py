@@ -17,7 +17,7 @@ from training.data import SUPPORTED, UNSUPPORTED
 
 
 def encoded(network: Heads, batch: Batch) -> tuple[Tensor, Tensor]:
-    """Return token vectors and pooled ones of a batch, in float32."""
+    """Return token vectors and pooled vectors of a batch, in float32."""
     device = batch.ids.device
     with torch.autocast(device.type, torch.bfloat16, enabled=has_bfloat16(device)):
         hidden, pooled = network.encode(batch.ids, batch.types, batch.mask)
@@ -25,7 +25,7 @@ def encoded(network: Heads, batch: Batch) -> tuple[Tensor, Tensor]:
 
 
 def logits_of(network: Heads, examples: Sequence[Encoded]) -> NDArray[np.float64]:
-    """Return what the heads of the examples' task say.
+    """Return the outputs of the task's heads.
 
     Support and coverage: (n, 4), three classes and covered. Same: (n, 1). Reading: (n, 3),
     answered, then first and last token of the best span.
@@ -51,16 +51,16 @@ def logits_of(network: Heads, examples: Sequence[Encoded]) -> NDArray[np.float64
 
 
 def three_classes(logits: NDArray[np.float64], labels: NDArray[np.int64]) -> NDArray[np.bool_]:
-    """Return correctness of each prediction; any class but supported is right for unsupported."""
-    predicted = logits[:, :3].argmax(axis=1)
+    """Return whether each prediction is right; unsupported matches any class but supported."""
+    predicted_classes = logits[:, :3].argmax(axis=1)
     right: NDArray[np.bool_] = np.where(
-        labels == UNSUPPORTED, predicted != SUPPORTED, predicted == labels
+        labels == UNSUPPORTED, predicted_classes != SUPPORTED, predicted_classes == labels
     )
     return right
 
 
 def span_f1(example: Encoded, first: int, last: int) -> float:
-    """Return the F1 of a span's tokens against the people's span."""
+    """Return the token F1 of a span against the human span."""
     start, end = example.span
     common = min(last, end) - max(first, start) + 1
     if common <= 0:
@@ -69,20 +69,20 @@ def span_f1(example: Encoded, first: int, last: int) -> float:
 
 
 def summary_of(network: Heads, pools: dict[str, list[Encoded]]) -> dict[str, float]:
-    """Return one figure or two a pool, for the learning curve."""
-    measured: dict[str, float] = {}
+    """Return one or two metrics per pool, for the learning curve."""
+    metrics: dict[str, float] = {}
     for name, rows in pools.items():
         logits = logits_of(network, rows)
         labels = np.array([row.example.label for row in rows])
         if name in {"support", "planted"}:
-            measured[name] = float(three_classes(logits, labels).mean())
+            metrics[name] = float(three_classes(logits, labels).mean())
         elif name == "reading":
-            measured["none"] = float(((logits[:, 0] > 0) == (labels == 1)).mean())
+            metrics["none"] = float(((logits[:, 0] > 0) == (labels == 1)).mean())
             answered = [i for i, label in enumerate(labels) if label]
             spans = logits[:, 1:].astype(int)
-            measured["span_f1"] = float(np.mean([span_f1(rows[i], *spans[i]) for i in answered]))
+            metrics["span_f1"] = float(np.mean([span_f1(rows[i], *spans[i]) for i in answered]))
         elif name == "key points":
-            measured[name] = float(roc_auc_score(labels == SUPPORTED, logits[:, -1]))
+            metrics[name] = float(roc_auc_score(labels == SUPPORTED, logits[:, -1]))
         else:
-            measured[name] = float(roc_auc_score(labels, logits[:, -1]))
-    return {name: round(value, 4) for name, value in measured.items()}
+            metrics[name] = float(roc_auc_score(labels, logits[:, -1]))
+    return {name: round(value, 4) for name, value in metrics.items()}

@@ -1,4 +1,4 @@
-"""The published encoders that training begins with, and what of them is trained."""
+"""The published encoders from which training starts, and their trainable weights."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ SMALL, LARGE = "all-MiniLM-L6-v2", large_package.BASE
 
 @dataclass(frozen=True, slots=True)
 class Base:
-    """A published encoder: the content of its weights' file, SHA-256, and the network it begins."""
+    """A published encoder: a reader of its weights file, SHA-256, and the initial network."""
 
     read: Callable[[], bytes]
     sha256: str
@@ -27,21 +27,21 @@ class Base:
 
 
 def new_network(base: str, *, seed: int) -> Heads:
-    """Return the network at step 0: the published encoder, and heads drawn by `seed`."""
+    """Return the network at step 0: the published encoder, and heads initialised with `seed`."""
     content = BASES[base].read()
     torch.manual_seed(seed)
     return BASES[base].begin(load(content))
 
 
 def trainable(network: nn.Module) -> dict[str, Tensor]:
-    """Return the weights that are trained, by name; the others need no gradient."""
+    """Return the trainable weights by name, and disable the gradients of the others."""
     for name, value in network.named_parameters():
         value.requires_grad_(is_trained(name))
     return {name: value for name, value in network.named_parameters() if value.requires_grad}
 
 
 def is_trained(name: str) -> bool:
-    """Return whether a weight is trained and ships."""
+    """Return whether a weight is trained and released."""
     return name != FROZEN and is_released(name)
 
 
@@ -64,7 +64,7 @@ def _large(state: dict[str, Tensor]) -> LargeNetwork:
 
 
 def _from_bert(state: dict[str, Tensor]) -> dict[str, Tensor]:
-    """Return this network's weights, its heads left out, from those of a BERT in transformers."""
+    """Return this network's weights without heads, from those of a BERT in transformers."""
     weights = {
         "embeddings.words.weight": state["embeddings.word_embeddings.weight"],
         "embeddings.positions.weight": state["embeddings.position_embeddings.weight"],

@@ -1,4 +1,4 @@
-"""Passages with one of their sentences changed, in ways that a support model must see."""
+"""Statements made by changing a sentence of a passage, which a support model must detect."""
 
 from __future__ import annotations
 
@@ -29,10 +29,10 @@ from training.data import (
 
 
 def planted(split: Split, *, folder: Path = DATA, seed: int = 0) -> Iterator[Example]:
-    """Yield passages with one of their sentences, verbatim, shortened, changed, or from elsewhere.
+    """Yield passages with a statement: one of their sentences, shortened, changed, or another one.
 
-    Passages are the news articles of DeFacto and QAMR's documents. Of every change there is a
-    twin: the changed passage with the changed sentence, which it supports.
+    Passages come from the news articles of DeFacto and QAMR's documents. Some changes have a twin:
+    the passage with the same change, which supports the changed sentence.
     """
     draw = random.Random(f"planted {split} {seed}")
     articles = _articles(split, folder)
@@ -41,19 +41,23 @@ def planted(split: Split, *, folder: Path = DATA, seed: int = 0) -> Iterator[Exa
     names = list(dict.fromkeys(n for text in articles.values() for n in changes.names_of(text)))
     causes = [c for text in articles.values() for c in changes.causes_of(text)]
     for group, own_sentences in sorted(sentences.items()):
-        own = changes.names_of(articles[group])
+        own_names = changes.names_of(articles[group])
         for place, sentence in enumerate(own_sentences):
-            before, behind = draw.choice((0, 0, 1, 2)), draw.choice((0, 1, 1, 2))
-            passage = " ".join(own_sentences[max(0, place - before) : place + behind + 1])
+            n_before, n_behind = draw.choice((0, 0, 1, 2)), draw.choice((0, 1, 1, 2))
+            passage = " ".join(own_sentences[max(0, place - n_before) : place + n_behind + 1])
             if len(passage.split()) > PASSAGE_WORDS:
                 passage = sentence
             yield from _examples(group, _unchanged(sentence, passage, own_sentences, every, draw))
-            nearby = own if len(own) > 2 and draw.random() < 0.6 else some_of(names, 20, draw)
+            nearby = (
+                own_names
+                if len(own_names) > 2 and draw.random() < 0.6
+                else some_of(names, 20, draw)
+            )
             yield from _examples(group, _changed(sentence, passage, nearby, causes, draw))
 
 
 _Statement: TypeAlias = tuple[str, str, int, str]
-"""A statement, its passage, its label, and how it came about."""
+"""A statement, its passage, its label, and the kind of change."""
 
 
 def _examples(group: str, statements: Iterator[_Statement]) -> Iterator[Example]:
@@ -77,7 +81,7 @@ def _articles(split: Split, folder: Path) -> dict[str, str]:
 def _unchanged(
     sentence: str, passage: str, near: Sequence[str], every: Sequence[str], draw: random.Random
 ) -> Iterator[_Statement]:
-    """Yield the sentence itself, a shortened form, or a sentence of another document."""
+    """Yield the sentence itself, a shortened form, or a sentence from outside the passage."""
     roll = draw.random()
     if roll < 0.35:
         yield sentence, passage, SUPPORTED, "copy"
@@ -92,7 +96,7 @@ def _unchanged(
 def _changed(
     sentence: str, passage: str, names: Sequence[str], causes: Sequence[str], draw: random.Random
 ) -> Iterator[_Statement]:
-    """Yield the sentence with a change planted, and at times its twin."""
+    """Yield the sentence with a planted change, and sometimes its twin."""
     base = (_shortened(sentence) or sentence) if draw.random() < 0.4 else sentence
     change = changes.changed(base, draw, names=names, causes=some_of(causes, 8, draw))
     if change:
@@ -114,6 +118,6 @@ def _shortened(sentence: str) -> str | None:
         r"^(?:In|On|At|After|When|While|Despite|For|By) [^,]+, (?P<rest>.{25,})$",
     ):
         if match := re.match(pattern, sentence):
-            rest = match["rest"]
-            return rest[0].upper() + rest[1:].rstrip(". ") + "."
+            sentence_part = match["rest"]
+            return sentence_part[0].upper() + sentence_part[1:].rstrip(". ") + "."
     return None

@@ -1,4 +1,4 @@
-"""The run: one encoder, four heads, from checkpoints that survive an interrupt."""
+"""A training run: one encoder with four heads, resumable from checkpoints."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ SHARES = {
     "key points": 0.15,
 }
 UNLABELLED_SHARE = 0.3
-"""Of pairs without a label, where a teacher's answers are learnt; the others share the rest."""
+"""Share of unlabelled pairs if there is a teacher; the other pools get the rest."""
 CAPS = {
     "support": 3500,
     "planted": 6000,
@@ -51,18 +51,18 @@ CAPS = {
     "unlabelled": 20000,
 }
 CURVE = 400
-"""Examples of each task in the learning curve, from documents kept for calibration."""
+"""Examples per task in the learning curve, from the calibration documents."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Settings:
-    """What decides the weights, besides the data.
+    """Hyperparameters.
 
-    The rate rises in the ``warm`` first of all ``steps`` and falls to 0 over the share ``decay`` at
-    the end; ``rate`` and ``head_rate`` are its peaks for encoder and heads. ``average`` is the
-    decay of the running mean of the weights, which ships, and ``covered`` weighs the coverage loss
-    on labelled pairs that were not made for coverage. ``base`` is the published encoder at step 0;
-    ``teacher`` names the weights whose answers are learnt too.
+    The learning rate rises over the first ``warm`` of all ``steps`` and falls to 0 over the last
+    share ``decay``; ``rate`` and ``head_rate`` are its peaks for encoder and heads. ``average`` is
+    the decay of the exponential moving average of the weights, which is released. ``covered`` is
+    the weight of the coverage loss on pairs labelled for support only. ``base`` is the published
+    encoder at step 0; ``teacher`` identifies the weights for distillation.
     """
 
     base: str = SMALL
@@ -78,7 +78,7 @@ class Settings:
     seed: int = 20261122
 
     def factor(self, step: int) -> float:
-        """Return the share of the peak rate at a step."""
+        """Return the learning rate at a step, relative to its peak."""
         remaining = (self.steps - step) / max(1.0, self.decay * self.steps)
         return max(0.0, min(1.0, (step + 1) / self.warm, remaining))
 
@@ -87,17 +87,17 @@ SETTINGS = {
     SMALL: Settings(steps=6000),
     LARGE: Settings(base=LARGE, steps=3500, warm=200, decay=0.5, rate=4e-4),
 }
-"""By base: of the larger one only low-rank updates are trained, at a higher rate."""
+"""Settings by base; the larger one trains only low-rank updates, at a higher rate."""
 
 
 def shipped_weights(folder: Path) -> dict[str, Tensor]:
-    """Return the weights in a folder that ships, of their 8 bits, without their calibration."""
+    """Return the released weights in a folder, dequantised, without their calibration."""
     small = load_file(str(folder / WEIGHTS))
     return dequantise({n: value for n, value in small.items() if not n.startswith("calibration.")})
 
 
 def tokenizer() -> Any:
-    """Return the tokenizer of both networks, that of the packaged model."""
+    """Return the packaged model's tokenizer, which both networks use."""
     from transformers import AutoTokenizer
 
     return AutoTokenizer.from_pretrained(str(packaged_model_folder()), local_files_only=True)
@@ -123,7 +123,7 @@ def examples(split: Split, words: Any, *, folder: Path) -> dict[str, list[Encode
 
 
 def curve_examples(words: Any, *, folder: Path) -> dict[str, list[Encoded]]:
-    """Return what the learning curve is measured on, by pool."""
+    """Return the examples for the learning curve, by pool."""
     calibration = examples("calibrate", words, folder=folder)
     return {name: _spread(rows, CURVE) for name, rows in calibration.items()}
 
@@ -131,44 +131,44 @@ def curve_examples(words: Any, *, folder: Path) -> dict[str, list[Encoded]]:
 def loss_of(
     network: Heads, batch: Batch, *, covered: float, teacher: Heads | None = None
 ) -> Tensor:
-    """Return the mean loss of a batch of one task, plus that by a teacher's answers."""
+    """Return the mean loss of a batch of one task, including the distillation loss."""
     hidden, pooled = encoded(network, batch)
     loss = torch.zeros((), device=pooled.device)
     if batch.examples[0].label != UNLABELLED:
         loss = labelled_loss(network, batch, hidden, pooled, covered=covered)
     if teacher is not None:
         with torch.no_grad():
-            known = encoded(teacher, batch)
-        loss = loss + distilled_loss(network, teacher, batch, (hidden, pooled), known)
+            teacher_vectors = encoded(teacher, batch)
+        loss = loss + distilled_loss(network, teacher, batch, (hidden, pooled), teacher_vectors)
     return loss
 
 
 def labelled_loss(
     network: Heads, batch: Batch, hidden: Tensor, pooled: Tensor, *, covered: float
 ) -> Tensor:
-    """Return the mean loss of a batch by its labels."""
+    """Return the mean loss of a batch with respect to its labels."""
     task, labels = batch.examples[0].task, batch.labels
     if task in {"support", "points"}:
         logs = functional.log_softmax(network.support(pooled), dim=-1)
-        # Where a source does not tell neutral from contradicted, either is right.
-        either = torch.logsumexp(logs[:, 1:], dim=-1)
+        # Unsupported: the source does not distinguish neutral from contradicted.
+        log_not_supported = torch.logsumexp(logs[:, 1:], dim=-1)
         log_p = logs.gather(1, labels.clamp(max=2)[:, None])[:, 0]
-        loss = -torch.where(labels == UNSUPPORTED, either, log_p).mean()
-        loose = network.coverage(pooled)[:, 0]
-        # People matched points for coverage; of other statements, support is near to it.
+        loss = -torch.where(labels == UNSUPPORTED, log_not_supported, log_p).mean()
+        coverage_logits = network.coverage(pooled)[:, 0]
+        # Points were annotated for coverage; for other statements support approximates it.
         weight = 1.0 if task == "points" else covered
-        return loss + weight * _binary(loose, labels == data.SUPPORTED)
+        return loss + weight * _binary(coverage_logits, labels == data.SUPPORTED)
     if task == "coverage":
         return _binary(network.coverage(pooled)[:, 0], labels)
     if task == "same":
         return _binary(network.same(pooled)[:, 0], labels)
-    answered = labels.bool()
-    loss = _binary(network.answered(pooled)[:, 0], answered)
-    if answered.any():
-        logits = network.span(hidden[answered])
-        logits = logits.masked_fill(batch.outside()[answered][:, :, None], -1e4)
+    has_answer = labels.bool()
+    loss = _binary(network.answered(pooled)[:, 0], has_answer)
+    if has_answer.any():
+        logits = network.span(hidden[has_answer])
+        logits = logits.masked_fill(batch.outside()[has_answer][:, :, None], -1e4)
         for end in (0, 1):
-            loss = loss + functional.cross_entropy(logits[:, :, end], batch.spans[answered, end])
+            loss = loss + functional.cross_entropy(logits[:, :, end], batch.spans[has_answer, end])
     return loss
 
 
@@ -177,11 +177,10 @@ def _binary(logits: Tensor, labels: Tensor) -> Tensor:
 
 
 class Run:
-    """A run in a folder: `checkpoint.pt`, `curve.jsonl`, `settings.json`.
+    """A run in a folder: `checkpoint.pt`, `curve.jsonl`, `record.json`.
 
-    Started again on the same folder it goes on where the checkpoint stands, and the weights are
-    those of a run without a break (each step has seeds of its own). ``teacher`` is a trained
-    network whose answers are learnt.
+    A rerun on the same folder resumes from the checkpoint, and the weights equal those of an
+    uninterrupted run (each step has its own seed). ``teacher`` is a trained network to distil.
     """
 
     def __init__(
@@ -228,11 +227,11 @@ class Run:
 
     @property
     def checkpoint(self) -> Path:
-        """Where the state is kept."""
+        """The path of the checkpoint."""
         return self.folder / "checkpoint.pt"
 
     def restore(self) -> bool:
-        """Go on from the checkpoint where there is one."""
+        """Load the checkpoint; return whether there is one."""
         if not self.checkpoint.exists():
             return False
         state = torch.load(self.checkpoint, weights_only=True, map_location=self.device)
@@ -244,7 +243,7 @@ class Run:
         return True
 
     def save(self) -> None:
-        """Write the checkpoint whole or not at all."""
+        """Write the checkpoint atomically, and the record."""
         state = {
             "network": {name: value.detach() for name, value in self.learnt.items()},
             "optimizer": self.optimizer.state_dict(),
@@ -275,7 +274,7 @@ class Run:
         write_atomically(self.folder / "record.json", json.dumps(record, indent=2))
 
     def advance(self) -> float:
-        """Take one step and return its loss."""
+        """Run one training step and return its loss."""
         torch.manual_seed(self.settings.seed * 100_000 + self.step)
         pool = max_behind(self.pools)
         for group in self.optimizer.param_groups:
@@ -297,31 +296,31 @@ class Run:
         return float(loss.detach())
 
     def curve(self) -> dict[str, float]:
-        """Return a row of the learning curve: the averaged weights on kept documents."""
+        """Return a row of the learning curve: the averaged weights on calibration documents."""
         network = with_weights(self.mean, base=self.settings.base)
         return summary_of(network.to(self.device), self.curve_pools)
 
     def go_on(self, *, minutes: float | None, every: int = 250, say: Callable[[str], None]) -> bool:
-        """Train until done, interrupted, or `minutes` are over; True when done."""
+        """Train until the last step, an interrupt, or `minutes`; return whether it is complete."""
         for kind in (signal.SIGINT, signal.SIGTERM):
             signal.signal(kind, self._ask_to_stop)
         self.folder.mkdir(parents=True, exist_ok=True)
-        began, before = time.monotonic(), self.seconds
+        began, previous_seconds = time.monotonic(), self.seconds
         recent: list[float] = []
         self.network.train()
         while self.step < self.settings.steps and not self._stop:
             recent.append(self.advance())
-            self.seconds = before + time.monotonic() - began
-            finished = self.step == self.settings.steps
+            self.seconds = previous_seconds + time.monotonic() - began
+            is_complete = self.step == self.settings.steps
             if self.step % 25 == 0:
                 tokens = sum(pool.tokens for pool in self.pools)
                 say(
                     f"step {self.step}/{self.settings.steps} loss {fmean(recent[-25:]):.3f} "
                     f"{tokens / 1e6:.2f}M tokens {tokens / self.seconds:.0f}/s"
                 )
-            if self.step % 50 == 0 and not finished:
+            if self.step % 50 == 0 and not is_complete:
                 self.save()
-            if self.step % every == 0 or finished:
+            if self.step % every == 0 or is_complete:
                 row = {"step": self.step, "seconds": round(self.seconds), **self.curve()}
                 with (self.folder / "curve.jsonl").open("a", encoding="utf-8") as file:
                     file.write(json.dumps(row) + "\n")
@@ -337,14 +336,15 @@ class Run:
 
 def shares_of(pools: dict[str, list[Encoded]]) -> dict[str, float]:
     """Return each pool's share of the tokens, which sum to 1."""
-    rest = 1.0 - UNLABELLED_SHARE * ("unlabelled" in pools)
+    labelled_share = 1.0 - UNLABELLED_SHARE * ("unlabelled" in pools)
     return {
-        name: UNLABELLED_SHARE if name == "unlabelled" else rest * SHARES[name] for name in pools
+        name: UNLABELLED_SHARE if name == "unlabelled" else labelled_share * SHARES[name]
+        for name in pools
     }
 
 
 def with_weights(weights: dict[str, Tensor], *, base: str = SMALL) -> Heads:
-    """Return a network for measuring, with these weights over the published ones."""
+    """Return a network for evaluation, with these weights instead of the published ones."""
     network = new_network(base, seed=0)
     network.load_state_dict(weights, strict=False)
     network.eval()
@@ -359,7 +359,7 @@ def weights_of(folder: Path) -> dict[str, Tensor]:
 
 
 def machine(device: torch.device) -> str:
-    """Describe the processor, without the machine's name."""
+    """Describe the processor, without the host name."""
     if device.type == "cuda":
         return str(torch.cuda.get_device_name(device))
     try:
@@ -372,6 +372,6 @@ def machine(device: torch.device) -> str:
 
 
 def _spread(rows: list[Encoded], limit: int) -> list[Encoded]:
-    """Return at most `limit` rows, taken evenly."""
+    """Return at most `limit` evenly spaced rows."""
     step = max(1, len(rows) // limit)
     return rows[::step][:limit]

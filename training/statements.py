@@ -1,8 +1,8 @@
-"""P(supported) of a statement by whole documents: fitted on summaries that people checked.
+"""P(supported) of a statement by whole documents, fitted on human labels of summaries.
 
-A summary is supported where all its statements are. Of a statement, that passage counts which
-speaks for it most, as `fairjudge.judges.trained` reads it. What people checked is wrong in small
-things alone, so that the fit also sees summaries beside other documents, and planted changes.
+A summary is supported if all its statements are. A statement is scored by the passage with the
+strongest support, as in `fairjudge.judges.trained`. Annotated summaries have only small errors, so
+the fit also uses summaries paired with other documents, and planted changes.
 """
 
 from __future__ import annotations
@@ -28,25 +28,25 @@ from training.fits import fit_weights
 
 Features = NDArray[np.float64]
 MAX_SUMMARIES = 240
-"""Most summaries of a source; those of SummEdits count as one."""
+"""Maximum summaries per source; SummEdits counts as one source."""
 ROUNDS = 6
-"""Fits, each by the passages that the one before names."""
+"""Iterations of the fit; each uses the best passages under the previous fit."""
 BLOCK = 50
-"""Documents embedded at a time."""
+"""Documents per embedding batch."""
 PENALTY = 5.0
 HEAD_ALONE = np.array([1.0, 0.0, 0.0, 0.0])
-"""The fit that takes the support head as it is."""
+"""The fit that uses only the support head."""
 _SUMMARIES = ("bump", "defacto", "summedits", "fib-xsum")
-"""Sources of summaries that people checked against a document.
+"""Sources of summaries that annotators checked against a document.
 
-FIB's of CNN/DailyMail are none: there what is wrong is copied, and what is right is not.
+FIB's CNN/DailyMail part is excluded: its wrong summaries are copied, its right ones are not.
 """
 _MARKED = re.compile(r"\s*</?t>\s*")
 
 
 @dataclass(frozen=True, slots=True)
 class Checked:
-    """A summary: features of each statement's passages (p, 3), and whether people support it."""
+    """A summary: features of each statement's passages (p, 3), and its human label."""
 
     source: str
     group: str
@@ -55,19 +55,19 @@ class Checked:
 
 
 def documents(split: Split, *, folder: Path = data.DATA) -> Iterator[Example]:
-    """Yield summaries and the whole document that they are to be judged against.
+    """Yield summaries with their whole document.
 
-    The documents are too long for `training.data.support`, so that nothing was trained on them; 0.7
-    of the groups calibrate, and of measured-only sources none.
+    The documents are too long for `training.data.support`, hence were not used for training. A
+    share 0.7 of the groups is for calibration, but no group of `MEASURED_ONLY` sources.
     """
     for row in data.rows("entailment", folder=folder):
         source = row["source"]
         if not source.startswith(_SUMMARIES) or len(row["premise"].split()) <= data.ARTICLE_WORDS:
             continue
-        where = "test"
+        target_split = "test"
         if source not in data.MEASURED_ONLY:
-            where = data.split_of(f"{source}:{row['group']}", test=0.3, calibrate=0.7)
-        if where == split:
+            target_split = data.split_of(f"{source}:{row['group']}", test=0.3, calibrate=0.7)
+        if target_split == split:
             statement, passage = (
                 _MARKED.sub(" ", row[name]).strip() for name in ("hypothesis", "premise")
             )
@@ -76,12 +76,12 @@ def documents(split: Split, *, folder: Path = data.DATA) -> Iterator[Example]:
 
 
 def family(source: str) -> str:
-    """Return what a source counts as: SummEdits' domains are small."""
+    """Return a source's name, which for SummEdits is without the domain."""
     return source.partition("-")[0] if source.startswith("summedits") else source
 
 
 def drawn(split: Split, *, folder: Path, limit: int = MAX_SUMMARIES) -> list[Example]:
-    """Return at most `limit` summaries of each source, evenly taken."""
+    """Return at most `limit` evenly spaced summaries per source."""
     by_source: dict[str, list[Example]] = defaultdict(list)
     for example in documents(split, folder=folder):
         by_source[family(example.source)].append(example)
@@ -89,22 +89,22 @@ def drawn(split: Split, *, folder: Path, limit: int = MAX_SUMMARIES) -> list[Exa
 
 
 def elsewhere(examples: Sequence[Example], *, seed: int = 0) -> list[Example]:
-    """Return each supported summary beside another's document, which does not support it."""
+    """Return each supported summary with another group's document, which does not support it."""
     draw = random.Random(f"elsewhere {seed}")
     pairs = []
     for example in (example for example in examples if example.label):
-        others = [other.second for other in examples if other.group != example.group]
-        if others:
-            other = draw.choice(others)
+        other_documents = [other.second for other in examples if other.group != example.group]
+        if other_documents:
+            other = draw.choice(other_documents)
             pairs.append(replace(example, second=other, label=0, source="elsewhere"))
     return pairs
 
 
 def changed(models: TrainedModels, examples: Sequence[Example]) -> list[Checked]:
-    """Return planted changes, each beside its one passage, as a source of their own."""
-    lacking = [vocabulary_of([example.second]).lacks(example.first) for example in examples]
+    """Return planted changes with their single passage, as a separate source."""
+    missing_words = [vocabulary_of([example.second]).lacks(example.first) for example in examples]
     rows = models.supported_features(
-        [(example.second, example.first) for example in examples], lacking
+        [(example.second, example.first) for example in examples], missing_words
     )
     return [
         Checked("planted", example.group, (row[None, :],), int(example.label == SUPPORTED))
@@ -115,7 +115,7 @@ def changed(models: TrainedModels, examples: Sequence[Example]) -> list[Checked]
 def checked(
     models: TrainedModels, embedder: Embedder, examples: Sequence[Example]
 ) -> list[Checked]:
-    """Return the features of each summary; those without statements are dropped."""
+    """Return the features of each summary that has statements."""
     rows = []
     for start in range(0, len(examples), BLOCK):
         block = examples[start : start + BLOCK]
@@ -130,33 +130,33 @@ def checked(
 def tested(
     models: TrainedModels, embedder: Embedder, *, folder: Path, limit: int
 ) -> dict[str, list[Checked]]:
-    """Return at most `limit` summaries of each source that no fit has seen, by source."""
+    """Return at most `limit` test summaries per source, by source."""
     by_source: dict[str, list[Checked]] = defaultdict(list)
     for row in checked(models, embedder, drawn("test", folder=folder, limit=limit)):
         by_source[row.source].append(row)
     return dict(sorted(by_source.items()))
 
 
-def _checked(models: TrainedModels, vectoriser: Vectoriser, one: Example) -> list[Checked]:
-    passages = passages_of((one.second,), vectoriser)
-    statements = statement_texts(one.first)
+def _checked(models: TrainedModels, vectoriser: Vectoriser, example: Example) -> list[Checked]:
+    passages = passages_of((example.second,), vectoriser)
+    statements = statement_texts(example.first)
     if passages is None or not statements:
         return []
-    pairs, lacking, sizes = [], [], []
+    pairs, missing_words, sizes = [], [], []
     for statement in statements:
         near = passages.near(vectoriser.rows([statement])[0])
         pairs += [(passage, statement) for passage in near]
-        lacking += [passages.vocabulary.lacks(statement)] * len(near)
+        missing_words += [passages.vocabulary.lacks(statement)] * len(near)
         sizes.append(len(near))
-    features = models.supported_features(pairs, lacking)
+    features = models.supported_features(pairs, missing_words)
     parts = np.split(features, np.cumsum(sizes)[:-1])
-    return [Checked(family(one.source), one.group, tuple(parts), one.label)]
+    return [Checked(family(example.source), example.group, tuple(parts), example.label)]
 
 
 def fit_supported(summaries: Sequence[Checked]) -> NDArray[np.float64]:
-    """Return three weights, none below 0, and the constant, by penalised likelihood.
+    """Return three nonnegative weights and the constant, by penalised likelihood.
 
-    Every source counts as much, and in it supported as much as not.
+    All sources have equal weight, and within a source both labels have equal weight.
     """
     cells: dict[tuple[str, int], int] = defaultdict(int)
     for row in summaries:
@@ -164,15 +164,20 @@ def fit_supported(summaries: Sequence[Checked]) -> NDArray[np.float64]:
     shares = np.array([1.0 / cells[row.source, row.label] for row in summaries])
     shares *= len(summaries) / shares.sum()
     labels = np.array([row.label for row in summaries])
-    owners = np.repeat(np.arange(len(summaries)), [len(row.statements) for row in summaries])
+    summary_indices = np.repeat(
+        np.arange(len(summaries)), [len(row.statements) for row in summaries]
+    )
 
     def loss(scores: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
         # log P(all statements supported), and the log of its complement.
-        logs = np.bincount(owners, -np.logaddexp(0.0, -scores), len(labels))
-        every = np.minimum(logs, -1e-9)
-        log_p = np.where(labels == 1, every, np.log(-np.expm1(every)))
-        slopes = np.where(labels == 1, 1.0, np.exp(every) / np.expm1(every)) * shares
-        return float(-shares @ log_p), -(slopes[owners] * logistic(-scores))
+        logs = np.bincount(summary_indices, -np.logaddexp(0.0, -scores), len(labels))
+        log_all_supported = np.minimum(logs, -1e-9)
+        log_p = np.where(labels == 1, log_all_supported, np.log(-np.expm1(log_all_supported)))
+        slopes = (
+            np.where(labels == 1, 1.0, np.exp(log_all_supported) / np.expm1(log_all_supported))
+            * shares
+        )
+        return float(-shares @ log_p), -(slopes[summary_indices] * logistic(-scores))
 
     parts = [part for summary in summaries for part in summary.statements]
     weights = HEAD_ALONE
@@ -183,12 +188,12 @@ def fit_supported(summaries: Sequence[Checked]) -> NDArray[np.float64]:
 
 
 def p_supported(summary: Checked, weights: NDArray[np.float64]) -> float:
-    """Return the mean P(supported) of a summary's statements, as summaries are rated by."""
+    """Return the mean P(supported) of a summary's statements, its rating."""
     return float(_each_supported(summary, weights).mean())
 
 
 def least_supported(summary: Checked, weights: NDArray[np.float64]) -> float:
-    """Return the least P(supported) of a summary's statements, which decides yes or no."""
+    """Return the minimum P(supported) of a summary's statements, for the binary verdict."""
     return float(_each_supported(summary, weights).min())
 
 
