@@ -1,6 +1,6 @@
 """Build references and judge summaries from Python, with the local models.
 
-What `fairjudge build`, `judge` and `report` do, called as functions; needs the extra [local].
+Does the same as `fairjudge build`, `judge` and `report`; needs the extra [local].
 
     python examples/build_and_judge.py [FOLDER]      writes into FOLDER (default: example-output)
 """
@@ -14,7 +14,7 @@ import fairjudge as fj
 
 
 def main(folder: Path) -> None:
-    """Write references, judgements and a report into `folder`, and print what came of them."""
+    """Write references, judgements and a report into `folder`, and print a summary of each."""
     folder.mkdir(parents=True, exist_ok=True)
     model = fj.Model("local", cache=folder / "cache")
 

@@ -1,8 +1,8 @@
-"""Judge the bundled summaries with a model of your own making: a function.
+"""Judge the bundled summaries with a function instead of a model.
 
-`ScriptedBackend` calls a function where a real backend would call a server, so a judge, a prompt or
-a whole run can be tried without a key and with known answers. Everything else is the real thing:
-the prompts, the parser, both orders of every pair, the graph.
+`ScriptedBackend` calls a function where a real backend would call a server, so that a judge, a
+prompt or a complete run can be tested without a key and with known answers. All else is as in a
+real run: the prompts, the parser, both orders of every pair, the graph.
 
     python examples/scripted_judge.py
 """
@@ -24,7 +24,7 @@ from fairjudge.text.sentences import sentence_texts
 
 
 def always_first(request: CompletionRequest) -> str:  # noqa: ARG001  # whatever is asked
-    """Answer as a judge would that never reads: the first summary wins."""
+    """Return the verdict of a judge that ignores the texts: the first summary wins."""
     return "The first one reads better.\nVerdict: 1"
 
 
@@ -49,7 +49,7 @@ async def judge() -> tuple[Judgement, ...]:
 
 
 def main() -> None:
-    """Print what the systems' scores come to: a judge that never reads tells none apart."""
+    """Print the systems' scores, which are equal for a judge that ignores the texts."""
     for score in system_scores(asyncio.run(judge())):
         print(score)
 

@@ -1,10 +1,10 @@
 """Write docs/cli.md from the commands' own help, and draw the graphs in design/README.md.
 
     scripts/generate-docs            writes both
-    scripts/generate-docs --check    exits with 1 where one is not up to date
+    scripts/generate-docs --check    exits with 1 if one is out of date
 
-Help is rendered at 80 columns and without colour, whatever the terminal, so that the file is the
-same on every machine.
+Help is always rendered at 80 columns and without colour, so that the file does not depend on the
+terminal.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ Files and exit codes are in [formats.md](formats.md).
 
 
 def sections(command: Any, name: str, parent: Any = None) -> Iterator[tuple[str, str]]:
-    """Yield (name, help) of a command and of every command below it, in the order of the help."""
+    """Yield (name, help) of a command and of all its subcommands, in the order of the help."""
     width = {"terminal_width": WIDTH, "max_content_width": WIDTH}
     settings = {"parent": parent, "resilient_parsing": True, **width}
     shown = getattr(command, "default", None) or command
@@ -68,7 +68,7 @@ def commands() -> str:
 
 
 def design() -> str:
-    """Return the text of design/README.md with the graphs as they are."""
+    """Return the text of design/README.md with the current graphs."""
 
     def draw(match: re.Match[str]) -> str:
         drawing = GRAPHS[match[2]]().get_graph(xray=True).draw_mermaid().strip()
@@ -78,7 +78,7 @@ def design() -> str:
 
 
 def main(arguments: list[str]) -> int:
-    """Write the files, or compare them."""
+    """Write the files, or check whether they are up to date."""
     stale = 0
     for target, text in ((COMMANDS, commands()), (DESIGN, design())):
         if arguments != ["--check"]:

@@ -1,6 +1,6 @@
-"""What the site has beside docs/: README.md as its first page, and files that pages link to.
+"""Pages of the site outside docs/: README.md as its first page, and files that pages link to.
 
-`mkdocs.yml` names this file as a hook.
+This file is a hook in `mkdocs.yml`.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Judge by a criterion of your own: a prompt (tone.md) and a scale (tone.toml).
+"""Judge by a custom criterion: a prompt (tone.md) and a scale (tone.toml).
 
 The command line takes the same two files:
 
@@ -6,7 +6,7 @@ The command line takes the same two files:
         --protocol likert --reference-unit articles --prompt tone.md --scale tone.toml \
         --backend openai:gpt-4o-mini -o tone.jsonl
 
-Here a function stands in for the model, so that the example runs anywhere:
+Here a function replaces the model, so that the example runs anywhere:
 
     python examples/own_criterion/judge_tone.py
 """
@@ -37,7 +37,7 @@ CRITERION = Criterion(
 
 
 def counts_sides(request: CompletionRequest) -> str:
-    """Stand in for a model: neutral is a summary that says "according to" or names a union."""
+    """Return a verdict as a model would: the more sides a summary mentions, the more neutral."""
     summary = request.messages[-1].content.split("<summary ")[-1].casefold()
     n_sides = sum(word in summary for word in ("union", "company", "residents", "operator"))
     verdict = ("partisan", "leaning", "neutral")[min(n_sides, 2)]
@@ -45,7 +45,7 @@ def counts_sides(request: CompletionRequest) -> str:
 
 
 async def judge() -> list[Judgement]:
-    """Return one judgement a summary."""
+    """Return one judgement per summary."""
     judge = LlmJudge(
         backend=ScriptedBackend(counts_sides),
         target=ModelRef(provider="scripted", model="counts-sides"),
@@ -66,7 +66,7 @@ async def judge() -> list[Judgement]:
 
 
 def main() -> None:
-    """Print the verdicts with their signature."""
+    """Print the verdicts and their signature."""
     judgements = asyncio.run(judge())
     for judgement in judgements:
         print(f"{judgement.eid:20}{judgement.system:12}{judgement.value}")
