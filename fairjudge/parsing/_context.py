@@ -55,7 +55,7 @@ class AnswerMatch:
         return max(low, max(kinds.rfind(sign, low, self.index) for sign in ".n?") + 1)
 
     @cached_property
-    def before(self) -> str:
+    def kinds_before(self) -> str:
         """The kinds of the words before it in its sentence.
 
         A "No," that opens the sentence is a revision (kind ``W``) of the preceding sentence.
@@ -64,7 +64,7 @@ class AnswerMatch:
         return "W" + before[1:] if before.startswith("N,") else before
 
     @cached_property
-    def after(self) -> str:
+    def kinds_after(self) -> str:
         """The kinds of the next ``_MAX_WORDS_AFTER`` words."""
         return self.words.kinds[self.index + 1 : self.index + 1 + _MAX_WORDS_AFTER]
 
@@ -86,17 +86,22 @@ class AnswerMatch:
     @property
     def ends(self) -> bool:
         """Whether the answer is complete, and does not count the noun that follows ("4 errors")."""
-        next_kind, text, end = self.after[:1], self.text, self.answer.end
+        next_kind, text, end = self.kinds_after[:1], self.text, self.answer.end
         if self.scale.kind != "number" and next_kind and next_kind in "=PG":
             return False
         is_word = self.scale.kind == "number" and self.wording.isalpha()
-        if is_word and next_kind and next_kind in "wa" and not re.search("S[fw]*$", self.before):
+        if (
+            is_word
+            and next_kind
+            and next_kind in "wa"
+            and not re.search("S[fw]*$", self.kinds_before)
+        ):
             return False
-        has_label = self.scale.kind == "number" or self.before.endswith(":")
+        has_label = self.scale.kind == "number" or self.kinds_before.endswith(":")
         begins_sentence = (
             has_label and not self.wording.isalpha() and _NEW_SENTENCE.match(text, end)
         )
-        if _ENDS.match(self.after) or begins_sentence or self.second:
+        if _ENDS.match(self.kinds_after) or begins_sentence or self.second:
             return True
         if self.scale.kind != "number" or not next_kind:
             return False
@@ -107,7 +112,9 @@ class AnswerMatch:
     def second(self) -> Answer | None:
         """Another answer next to this one: "3 or 4", "1, 2, 3", "yes/no"."""
         is_choice = self.scale.kind == "choice"
-        match = _SECOND.match(self.after) or (_BUT.match(self.after) if is_choice else None)
+        match = _SECOND.match(self.kinds_after) or (
+            _BUT.match(self.kinds_after) if is_choice else None
+        )
         if match is None:
             return None
         other_index = self.index + match.end()
@@ -118,44 +125,46 @@ class AnswerMatch:
             return None
         if ":" in match[0]:
             return other
-        kind_after = self.words.kinds[other_index + 1 : other_index + 2]
+        next_kind = self.words.kinds[other_index + 1 : other_index + 2]
         is_choice_of_two = is_offered or match[0].lstrip(")")[0] not in ",-"
-        is_last = kind_after in {",", "", ".", "n", "o", "a", ")"}
-        return other if is_last or (is_choice_of_two and _ENDS.match(kind_after)) else None
+        is_last = next_kind in {",", "", ".", "n", "o", "a", ")"}
+        return other if is_last or (is_choice_of_two and _ENDS.match(next_kind)) else None
 
     @property
     def is_denied(self) -> bool:
         """Whether its sentence negates it, is hypothetical, reports it, or is on another scale."""
-        if denies(self.before) or denied_after(self.after):
+        if denies(self.kinds_before) or denied_after(self.kinds_after):
             return True
-        before = self.text[self.words.starts[self.start] : self.answer.start]
-        if _SOURCE.search(before) or (self.after[:1] == "t" and _FROM.search(before)):
+        text_before = self.text[self.words.starts[self.start] : self.answer.start]
+        if _SOURCE.search(text_before) or (
+            self.kinds_after[:1] == "t" and _FROM.search(text_before)
+        ):
             return True
         if self.scale.kind != "number":
             return False
-        maxima = {top for pair in _MAXIMUM.findall(before) for top in pair if top}
+        maxima = {top for pair in _MAXIMUM.findall(text_before) for top in pair if top}
         is_other_scale = any(float(top) != self.scale.levels[-1].value for top in maxima)
-        is_comparison = re.search("cf?$", self.before) or _BY.match(
+        is_comparison = re.search("cf?$", self.kinds_before) or _BY.match(
             self.lower_text, self.answer.end
         )
         return is_other_scale or bool(is_comparison)
 
 
-def denies(before: str) -> bool:
+def denies(kinds_before: str) -> bool:
     """Return whether the kinds before an answer negate it, make it hypothetical, or report it."""
-    part = _CLAUSE.split(before.rstrip("(f"))[-1]
+    part = _CLAUSE.split(kinds_before.rstrip("(f"))[-1]
     near = re.split(r"[,:(]", part)[-1]
     return bool(re.search("[HU]", part) or re.search("N|[<>]$|^[^I]*M", near))
 
 
-def denied_after(after: str) -> bool:
+def denied_after(kinds_after: str) -> bool:
     """Return whether the kinds after an answer make it a question, hypothetical or conditional."""
-    return bool(_DENIED_AFTER.match(after))
+    return bool(_DENIED_AFTER.match(kinds_after))
 
 
-def is_denied(before: str) -> bool:
+def is_denied(kinds_before: str) -> bool:
     """Return whether the words before a form, such as JSON, negate it or report it (`denies`)."""
-    kinds = words_of(before, _NO_SCALE).kinds
+    kinds = words_of(kinds_before, _NO_SCALE).kinds
     return kinds.endswith("o") or denies(kinds)
 
 

@@ -86,7 +86,7 @@ class Statements:
                 continue
             if self.scale.kind == "pair":
                 yield from preferences_at(candidate)
-                if COMPARED.match(candidate.after):
+                if COMPARED.match(candidate.kinds_after):
                     continue
             if candidate.ends:
                 yield from self._ranked_statements(candidate)
@@ -98,7 +98,7 @@ class Statements:
         if statement is None or (is_in_list and statement.rank < Rank.STATED):
             return
         second = candidate.second
-        if statement.rank is Rank.MENTIONED and _PARTIAL_ANSWERS.match(candidate.after):
+        if statement.rank is Rank.MENTIONED and _PARTIAL_ANSWERS.match(candidate.kinds_after):
             statement = replace(statement, value=None, problem="several")
         yield (
             replace(statement, value=None, problem="several", end=second.end)
@@ -107,13 +107,13 @@ class Statements:
         )
 
     def _with_rank(self, candidate: AnswerMatch) -> Answer | None:
-        answer, before = candidate.answer, candidate.before
+        answer, kinds_before = candidate.answer, candidate.kinds_before
         label = self._answer_under_label(candidate)
-        if label or (_LABELLED.search(before) and not _NO_LABEL.search(before)):
+        if label or (_LABELLED.search(kinds_before) and not _NO_LABEL.search(kinds_before)):
             return label
-        is_bare = not re.sub(r"\(?[fx]\)", "", before).strip("fC(-WT,:")
-        is_revision = is_bare and "W" in before
-        if re.search("[o/][f(]*$", before) or (self.yes_no and self._is_loose(candidate)):
+        is_bare = not re.sub(r"\(?[fx]\)", "", kinds_before).strip("fC(-WT,:")
+        is_revision = is_bare and "W" in kinds_before
+        if re.search("[o/][f(]*$", kinds_before) or (self.yes_no and self._is_loose(candidate)):
             return None
         if is_bare and not is_revision and self.yes_no and self._is_opposed(candidate):
             return None
@@ -121,11 +121,17 @@ class Statements:
             return replace(answer, rank=Rank.STATED)
         rank = self._rank_in_prose(candidate)
         after_question = self.kinds[candidate.start - 1 : candidate.start] == "?"
-        if rank is None and is_bare and (after_question or "C" in before or candidate.ends_line):
+        if (
+            rank is None
+            and is_bare
+            and (after_question or "C" in kinds_before or candidate.ends_line)
+        ):
             rank = Rank.MENTIONED
         if rank is None:
             return None
-        return replace(answer, rank=rank, revises="W" in before or before.endswith("wAt"))
+        return replace(
+            answer, rank=rank, revises="W" in kinds_before or kinds_before.endswith("wAt")
+        )
 
     def _rank_in_prose(self, candidate: AnswerMatch) -> Rank | None:
         kind = {"number": "n", "pair": "p"}.get(self.scale.kind, "y" if self.yes_no else "c")
@@ -134,27 +140,29 @@ class Statements:
                 self.lower_text[: candidate.answer.start].rstrip(' *"').endswith((" a", " an"))
             )
             kind += "x" * candidate.answer.explicit + "i" * article
-        for kinds, before, after, rank in _COMPILED:
+        for kinds, before_pattern, after_pattern, rank in _COMPILED:
             if (
                 set(kind) & set(kinds)
-                and before.search(candidate.before)
-                and after.match(candidate.after)
+                and before_pattern.search(candidate.kinds_before)
+                and after_pattern.match(candidate.kinds_after)
             ):
                 return rank
         return None
 
     def _is_alone(self, candidate: AnswerMatch) -> bool:
         """Return whether a bare answer opens or closes the reply, and is not a list marker."""
-        answer, after = candidate.answer, candidate.after
+        answer, kinds_after = candidate.answer, candidate.kinds_after
         if (
             candidate.index == self.last_index
             and self.kinds[candidate.start - 1 : candidate.start] == "n"
         ):
             return True
-        if candidate.start > self.first_index or (after and after[0] not in ".n,:(w-)CTYWN|"):
+        if candidate.start > self.first_index or (
+            kinds_after and kinds_after[0] not in ".n,:(w-)CTYWN|"
+        ):
             return False
         one_sign = answer.end - answer.start == 1 and self.last_index > candidate.index + 12
-        is_list_mark = after[:1] == "." and one_sign
+        is_list_mark = kinds_after[:1] == "." and one_sign
         return self.scale.kind != "pair" or not is_list_mark
 
     def _is_loose(self, candidate: AnswerMatch) -> bool:
@@ -166,7 +174,7 @@ class Statements:
     def _is_opposed(self, candidate: AnswerMatch) -> bool:
         """Return whether a bare yes or no is next to its contrary, or to a claim against it."""
         if self.bare_values - {candidate.answer.value} and not re.search(
-            "[CW][f,:]*$", candidate.before
+            "[CW][f,:]*$", candidate.kinds_before
         ):
             return True
         if re.search(r"[FN][^.n?]*\?$", self.kinds[max(0, candidate.start - 48) : candidate.start]):
@@ -221,9 +229,9 @@ class Statements:
         label, words, sign = heading
         rank = self._rank(label, words, sign)
         if rank is Rank.NAMED:
-            if not candidate.answer.explicit and candidate.after[:1] not in {"", *".n)|-,"}:
+            if not candidate.answer.explicit and candidate.kinds_after[:1] not in {"", *".n)|-,"}:
                 return None
-            rank = Rank.MENTIONED if sign == "|" or "(" in candidate.before else rank
+            rank = Rank.MENTIONED if sign == "|" or "(" in candidate.kinds_before else rank
         if rank is None:
             return None
         value = candidate.answer.value
@@ -236,8 +244,8 @@ class Statements:
 
     def _label(self, candidate: AnswerMatch) -> tuple[str, str, str] | None:
         """Return the kinds and the words of the answer's label, and the sign after it, or None."""
-        before, start = candidate.before, candidate.start
-        prefix = re.sub(r"\([fx]\)$", "", before).rstrip("f(~/")
+        kinds_before, start = candidate.kinds_before, candidate.start
+        prefix = re.sub(r"\([fx]\)$", "", kinds_before).rstrip("f(~/")
         prefix = re.sub("(?<=[=:])[wC]$", "", prefix)
         sign = prefix[-1:]
         if sign and sign in ":|-":
@@ -258,7 +266,7 @@ class Statements:
             if sign == "=" and not _SUBJECT_OF.search(label):
                 return None
             return label, candidate.words_between(start + begin, start + end), sign
-        if sign == "=" or self.kinds[start - 1 : start] != "n" or before.strip("f(:-"):
+        if sign == "=" or self.kinds[start - 1 : start] != "n" or kinds_before.strip("f(:-"):
             return None
         begin = max(self.kinds.rfind(mark, 0, start - 1) for mark in ".n?") + 1
         label = self.kinds[begin : start - 1].strip(":")
@@ -267,8 +275,10 @@ class Statements:
 
     def _adjoins(self, prefix: str, candidate: AnswerMatch) -> bool:
         """Return whether the label directly precedes the answer: "Score 4", "Option C"."""
-        follows = candidate.after[:1] != ":" or self.scale.kind == "choice"
-        return prefix == candidate.before and prefix[-1] in "SV" and follows and not self.yes_no
+        follows = candidate.kinds_after[:1] != ":" or self.scale.kind == "choice"
+        return (
+            prefix == candidate.kinds_before and prefix[-1] in "SV" and follows and not self.yes_no
+        )
 
     def _rank(self, label: str, words: str, sign: str) -> Rank | None:
         """Return the rank of an answer under `label`; None if it is not the label of a verdict."""

@@ -36,24 +36,24 @@ def preferences_at(candidate: AnswerMatch) -> Iterator[Answer]:
     that is only more faithful or has fewer errors is `MENTIONED`; being better in one respect is
     not a verdict.
     """
-    answer, after = candidate.answer, candidate.after
+    answer, kinds_after = candidate.answer, candidate.kinds_after
     if answer.value == "tie":
         yield from _ties(candidate)
-    elif COMPARED.match(after):
+    elif COMPARED.match(kinds_after):
         yield from _comparisons(candidate)
-    elif _SUBJECT.search(candidate.before):
-        rank = re.match("[vR=]f?A", after)
+    elif _SUBJECT.search(candidate.kinds_before):
+        rank = re.match("[vR=]f?A", kinds_after)
         yield from _ranks(candidate, rank.end()) if rank else _preferences(candidate)
 
 
 def _ties(candidate: AnswerMatch) -> Iterator[Answer]:
     """Read ties: "equally good", "neither is better"."""
-    wording, before = candidate.wording, candidate.before
-    is_listed = before != "A:" and re.search("[o/:][f(]*$|Q:[^:]*$", before)
-    neither = wording.startswith("neither") and re.match("[^.nT]{0,9}G", candidate.after)
+    wording, kinds_before = candidate.wording, candidate.kinds_before
+    is_listed = kinds_before != "A:" and re.search("[o/:][f(]*$|Q:[^:]*$", kinds_before)
+    neither = wording.startswith("neither") and re.match("[^.nT]{0,9}G", candidate.kinds_after)
     names_both = wording.startswith(("both", "same", "the same", "neither"))
-    ends = candidate.ends or candidate.after[:1] in {"f", "N"}
-    is_unqualified = re.search("(?:^|[,CTY:])[fICtRaAS=]*$|=[fw]*$", before) and ends
+    ends = candidate.ends or candidate.kinds_after[:1] in {"f", "N"}
+    is_unqualified = re.search("(?:^|[,CTY:])[fICtRaAS=]*$|=[fw]*$", kinds_before) and ends
     is_tie = neither or (not names_both and (is_unqualified or not wording.isascii()))
     if len(wording) > 2 and not is_listed and is_tie:
         is_partial = re.search(r"equally\s(?!good|bad|strong)\w", wording)
@@ -63,14 +63,16 @@ def _ties(candidate: AnswerMatch) -> Iterator[Answer]:
 def _comparisons(candidate: AnswerMatch) -> Iterator[Answer]:
     """Read signs between two sides: "A > B", "2 < 1", "A = B"; chains of three are ignored."""
     kinds, end = candidate.words.kinds, candidate.answer.end
-    other_index = candidate.index + len(candidate.after) - len(candidate.after.lstrip("><~:")) + 1
+    other_index = (
+        candidate.index + len(candidate.kinds_after) - len(candidate.kinds_after.lstrip("><~:")) + 1
+    )
     other = candidate.words.answers[other_index]
     sign = candidate.text[end : end + 3].strip()[:1]
-    kinds_after = kinds[other_index + 1 : other_index + 9]
+    later_kinds = kinds[other_index + 1 : other_index + 9]
     is_chain = (
-        kinds_after[:1] in {">", ":"} or kinds[max(0, candidate.index - 1) : candidate.index] == ">"
+        later_kinds[:1] in {">", ":"} or kinds[max(0, candidate.index - 1) : candidate.index] == ">"
     )
-    if is_chain or denied_after(kinds_after) or other.value not in {"first", "second"}:
+    if is_chain or denied_after(later_kinds) or other.value not in {"first", "second"}:
         return
     if other.value != candidate.answer.value and sign in "><=≈~≻":
         won = candidate.answer if sign in ">≻" else other
@@ -82,14 +84,16 @@ def _ranks(candidate: AnswerMatch, length: int) -> Iterator[Answer]:
     """Read "Summary 2 comes first"."""
     other = candidate.words.answers[candidate.index + length]
     rank = candidate.lower_text[other.start : other.end].removeprefix("the ")
-    if rank in {"first", "second"} and re.match("[xR]?(?:$|[.n,;])", candidate.after[length:]):
+    if rank in {"first", "second"} and re.match(
+        "[xR]?(?:$|[.n,;])", candidate.kinds_after[length:]
+    ):
         yield _preference(candidate, rank == "first", Rank.NAMED, other.end)
 
 
 def _preferences(candidate: AnswerMatch) -> Iterator[Answer]:
-    kinds, before = candidate.words.kinds, candidate.before
+    kinds, kinds_before = candidate.words.kinds, candidate.kinds_before
     claim = _BETTER.match(kinds, candidate.index + 1, candidate.index + 30)
-    if claim is None or re.search("Nf*$|^[CT,]*Yf?$", before):
+    if claim is None or re.search("Nf*$|^[CT,]*Yf?$", kinds_before):
         return
     remainder, end = claim["rest"], candidate.words.ends[claim.start("rest") - 1]
     is_spaced = candidate.text[end - 1].isascii()
@@ -103,7 +107,9 @@ def _preferences(candidate: AnswerMatch) -> Iterator[Answer]:
         remainder = remainder.lstrip("fQxFKS")
         is_short = sum(kinds.count(sign) for sign in ".n?") < 3
         is_count = "v" in claim["gap"] and "F" not in claim[0][: len(claim["gap"]) + 3]
-        if not _THAN.match(remainder) and (is_count or not (is_short or re.search("[CI]", before))):
+        if not _THAN.match(remainder) and (
+            is_count or not (is_short or re.search("[CI]", kinds_before))
+        ):
             return
     if not (
         claim["wins"] or claim["loses"] or (_WHOLE if is_spaced else _UNSPACED).match(remainder)
@@ -112,7 +118,7 @@ def _preferences(candidate: AnswerMatch) -> Iterator[Answer]:
     if not is_partial and _RESPECT.match(remainder):
         yield replace(candidate.answer, value=None, problem="several")
         return
-    concludes = re.search("[CVI]", before + remainder[-3:])
+    concludes = re.search("[CVI]", kinds_before + remainder[-3:])
     rank = Rank.MENTIONED if is_partial else Rank.ASSIGNED if concludes else Rank.NAMED
     yield _preference(candidate, claim["good"] or claim["less"] or claim["wins"], rank, end)
 
