@@ -264,27 +264,27 @@ def rows_of(report: dict[str, Any]) -> list[tuple[str, str, str]]:
     goals = ("8", "50") if report["on_gpu"] and report["size"] == "large" else ("", "")
     return [
         ("pairs", f"{report['n_pairs']:,}", ""),
-        ("tokens a pair, on average", f"{report['tokens_a_pair']:.0f}", ""),
+        ("mean tokens per pair", f"{report['tokens_a_pair']:.0f}", ""),
         (
-            f"fixed batches of {FIXED_BATCH}, float32: pairs a second",
+            f"fixed batches of {FIXED_BATCH}, float32: pairs per second",
             f"{report['straightforward_pairs_a_second']:,.1f}",
             "",
         ),
-        ("our scorer: pairs a second", f"{report['scorer_pairs_a_second']:,.1f}", ""),
-        ("times as fast", f"{report['times_as_fast']:.2f}", goals[0]),
+        ("our scorer: pairs per second", f"{report['scorer_pairs_a_second']:,.1f}", ""),
+        ("speed-up", f"{report['times_as_fast']:.2f}", goals[0]),
         (
             "share of the device's matrix rate, %",
             f"{100 * report['share_of_matrix_rate']:.1f}",
             goals[1],
         ),
-        ("the same of fixed batches, %", f"{100 * report['straightforward_share']:.1f}", ""),
+        ("the same for fixed batches, %", f"{100 * report['straightforward_share']:.1f}", ""),
         (
-            "largest difference of a probability from fixed batches",
+            "largest difference in probability from fixed batches",
             f"{report['largest_difference']:.1e}",
             "",
         ),
         (
-            "largest difference of a probability from a pair scored alone",
+            "largest difference in probability from a pair scored alone",
             f"{report['largest_difference_alone']:.1e}",
             "",
         ),

@@ -95,14 +95,18 @@ def rows_of(result: Json) -> list[tuple[str, str, str]]:
     """Return the measurements with their targets."""
     small, large, cached = result["small"], result["large"], result["cached"]
     return [
-        ("10,000 items, ms an item", f"{each_ms(large):.2f}", "1.0"),
-        ("the same in processor time", f"{each_ms(large, 'cpu_seconds'):.2f}", ""),
-        ("1,000 items, ms an item", f"{each_ms(small):.2f}", ""),
-        ("10,000 against 1,000", f"{each_ms(large) / each_ms(small):.2f}", "1.2"),
+        ("10,000 items, ms per item", f"{each_ms(large):.2f}", "1.0"),
+        ("the same in CPU time", f"{each_ms(large, 'cpu_seconds'):.2f}", ""),
+        ("1,000 items, ms per item", f"{each_ms(small):.2f}", ""),
+        (
+            "ratio of the two, 10,000 to 1,000 items",
+            f"{each_ms(large) / each_ms(small):.2f}",
+            "1.2",
+        ),
         ("peak memory at 10,000 items, MiB", f"{large['peak_mib']:.0f}", "300"),
-        ("10,000 items that are all cached, seconds", f"{cached['wall_seconds']:.1f}", "5"),
+        ("10,000 cached items, seconds", f"{cached['wall_seconds']:.1f}", "5"),
         ("calls made by that run", f"{cached['n_calls']}", "0"),
-        ("one hit, median, microseconds", f"{result['hit_seconds'] * 1e6:.0f}", "60"),
+        ("one cache hit, median, microseconds", f"{result['hit_seconds'] * 1e6:.0f}", "60"),
     ]
 
 
@@ -117,7 +121,7 @@ def main() -> None:
         result["hit_seconds"] = single_hits(folder)
         result["others"] = [] if arguments.without_others else others(folder)
     libraries = [
-        (f"ms an item, {library['name']} {library['version']}", f"{each_ms(library):.2f}", "")
+        (f"ms per item, {library['name']} {library['version']}", f"{each_ms(library):.2f}", "")
         for library in result["others"]
     ]
     finish("overhead", result, title="Overhead of a run", rows=[*rows_of(result), *libraries])

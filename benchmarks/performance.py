@@ -34,7 +34,7 @@ def load(name: str) -> Json:
 def table(*rows: tuple[str, str, str]) -> str:
     """Return a Markdown table of what was measured beside what was wanted."""
     lines = [f"| {' | '.join(row)} |" for row in rows]
-    return "\n".join(["| | measured | wanted |", "| --- | --: | --: |", *lines])
+    return "\n".join(["| | measured | target |", "| --- | --: | --: |", *lines])
 
 
 def overhead_section() -> str:
@@ -53,20 +53,20 @@ def overhead_section() -> str:
     )
     return f"""## Overhead of a run
 
-A model in the same process answers at once; prompts have 10,000 characters. Everything else is as
-in `fairjudge judge`: reading the files, rendering, hashing, cache, records and checkpoints on disk
-(forced to it twice a second), reading the verdicts, writing the results.
+A model in the same process answers immediately; prompts have 10,000 characters. Everything else is
+as in `fairjudge judge`: reading files, rendering, hashing, cache, records and checkpoints on disk
+(flushed twice per second), parsing verdicts, writing results.
 
 {rows}
 
-The cached run's results file is the same, byte for byte.
+The results file of the cached run is identical byte for byte.
 
-The same work through two other libraries, in the same run of the benchmark, each with its own mock
-model in its own process. inspect_ai writes its log; DeepEval (G-Eval, one call a case) keeps
-nothing unless told to, and then rewrites its file after every case, so that its time an item grows
-with their number.
+The table compares the same work in two other libraries, in the same run of the benchmark, each with
+its own mock model in a separate process. inspect_ai writes its log. DeepEval (G-Eval, one call per
+case) stores nothing by default; with storage, it rewrites its file after every case, so its time
+per item grows with the number of items.
 
-| | version | items | ms an item | processor ms |
+| | version | items | ms per item | CPU ms per item |
 | --- | --- | --: | --: | --: |
 {ours}
 {libraries}
@@ -76,16 +76,16 @@ with their number.
 def throughput_section() -> str:
     """Return the section on many calls at once."""
     rows = table(*throughput.rows_of(load("throughput")))
-    return f"""## Many calls at once
+    return f"""## Concurrent calls
 
-A server on loopback answers every call after {LATENCY_SECONDS * 1000:.0f} ms. It is a process of
-its own on the same machine and counts what it sees; times are its own, from the first request to
-the last reply. Ideal is {AT_ONCE} calls every {LATENCY_SECONDS * 1000:.0f} ms.
+A server on loopback answers every call after {LATENCY_SECONDS * 1000:.0f} ms. It runs in its own
+process on the same machine, counts requests and measures time itself, from the first request to the
+last reply. The ideal is {AT_ONCE} calls every {LATENCY_SECONDS * 1000:.0f} ms.
 
 {rows}
 
-After a 429 the number of calls at once is halved, and grows again by one with each round of
-replies. `--rpm` and `--tpm` are never passed in any 60 seconds.
+After a 429 the number of concurrent calls is halved, then increases by one with each round of
+replies. `--rpm` and `--tpm` are never exceeded within any 60-second window.
 """
 
 
@@ -106,8 +106,8 @@ def reading_section() -> str:
     ]
     return f"""## Adversarial replies
 
-{N_CHARACTERS:,} characters of one thing over and over ("{{", "<think>", "1. " and some 30 others),
-the slowest of them for each reader, in processor time. All readers are linear.
+Replies of {N_CHARACTERS:,} characters repeat one string ("{{", "<think>", "1. " and about 30
+others). The table shows the slowest string for each parser, in CPU time. All parsers are linear.
 
 {table(*rows)}
 """
@@ -119,15 +119,17 @@ def entailment_section() -> str:
 
     result = load("entailment_throughput")
     note = (
-        "" if result["on_gpu"] else "Wanted on a GPU: 8 times and 50 %, of which this says nothing."
+        ""
+        if result["on_gpu"]
+        else "Targets on a GPU are 8x and 50 %; this benchmark does not measure them."
     )
     return f"""## Entailment on the local device
 
-The {result["size"]} model (roberta-large's shape, or a small one where there is no GPU; random
-weights), {result["type"]}, on {result["device"]}: every sentence of SummEval's summaries with every
-chunk of its article, against fixed batches of 128 padded to the longest in float32, in one run. The
-matrix rate is that of a large product in the scorer's own type, measured beside it; multiplications
-with padding do not count.
+The {result["size"]} model (roberta-large's shape, or a small one without a GPU; random weights),
+{result["type"]}, on {result["device"]}, scores every sentence of SummEval's summaries with every
+chunk of its article. The baseline uses fixed batches of 128, padded to the longest, in float32. The
+matrix rate is that of a large matrix product in the scorer's dtype, measured in the same run;
+multiplications with padding do not count.
 
 {table(*entailment_throughput.rows_of(result))}
 
@@ -140,9 +142,9 @@ def page() -> str:
     machines = {load(name)["machine"] for name in NAMES}
     return f"""# Performance
 
-Written by `benchmarks/performance.py` from what `benchmarks/overhead.py`, `throughput.py`,
-`start_up.py`, `reading_speed.py` and `entailment_throughput.py` measured; change those, not this
-file. Times are wall-clock times unless said otherwise, and depend on what else the machine does.
+This page is generated by `benchmarks/performance.py` from the results of `benchmarks/overhead.py`,
+`throughput.py`, `start_up.py`, `reading_speed.py` and `entailment_throughput.py`; do not edit it.
+Times are wall-clock times unless stated otherwise, and depend on the load of the machine.
 
 Measured on: {"; ".join(sorted(machines))}.
 

@@ -47,7 +47,11 @@ def slowest(read: Callable[[str], object]) -> tuple[float, str]:
 def rows_of(result: Json) -> list[tuple[str, str, str]]:
     """Return the measurements with their targets."""
     return [
-        (f"{name}, seconds; slowest is {piece.strip() or 'white space'!r}", f"{seconds:.2f}", "5")
+        (
+            f"{name}, seconds; slowest string is {piece.strip() or 'white space'!r}",
+            f"{seconds:.2f}",
+            "5",
+        )
         for name, (seconds, piece) in result["slowest"].items()
     ]
 

@@ -29,7 +29,7 @@ def rows_of(result: Json) -> list[tuple[str, str, str]]:
     """Return the measurements with their targets."""
     resumed = result["resumed"]
     return [
-        ("Python itself, seconds", f"{result['python_seconds']:.2f}", ""),
+        ("Python alone, seconds", f"{result['python_seconds']:.2f}", ""),
         ("`import fairjudge`, seconds", f"{result['import_seconds']:.2f}", "0.3"),
         ("`fairjudge --help`, seconds", f"{result['help_seconds']:.2f}", "0.3"),
         (
@@ -37,7 +37,7 @@ def rows_of(result: Json) -> list[tuple[str, str, str]]:
             f"{resumed['first_call_seconds']:.2f}",
             "1",
         ),
-        ("completed calls that it asks again", f"{resumed['n_calls'] - 1000}", "0"),
+        ("repeated calls that were completed", f"{resumed['n_calls'] - 1000}", "0"),
         (
             "`build` killed after 9,000 of 10,000 clusters: until the next new call, seconds",
             f"{result['rebuilt']['first_call_seconds']:.2f}",

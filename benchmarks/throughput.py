@@ -51,26 +51,26 @@ def rows_of(result: Json) -> list[tuple[str, str, str]]:
     n_asked = server["n_answered"] + server["n_refused"]
     return [
         (
-            f"{N_ITEMS:,} calls, {AT_ONCE} at once: share of the ideal throughput, %",
+            f"{N_ITEMS:,} calls, {AT_ONCE} concurrent: share of the ideal throughput, %",
             f"{100 * fast['ideal_seconds'] / fast['server']['seconds']:.0f}",
             "95",
         ),
-        ("calls a second", f"{N_ITEMS / fast['server']['seconds']:,.0f}", ""),
-        ("processor ms a call, all in", f"{each_ms(fast['run'], 'cpu_seconds'):.2f}", ""),
+        ("calls per second", f"{N_ITEMS / fast['server']['seconds']:,.0f}", ""),
+        ("total CPU ms per call", f"{each_ms(fast['run'], 'cpu_seconds'):.2f}", ""),
         (
-            f"a server that refuses more than {MAX_TAKEN} at once: share of its throughput, %",
+            f"server that rejects more than {MAX_TAKEN} calls at once: share of its throughput, %",
             f"{100 * refused['ideal_seconds'] / server['seconds']:.0f}",
             "",
         ),
-        ("calls that it refused, %", f"{100 * server['n_refused'] / n_asked:.1f}", ""),
-        ("items left without a verdict", f"{refused['run']['n_unscored']}", "0"),
+        ("calls that it rejected, %", f"{100 * server['n_refused'] / n_asked:.1f}", ""),
+        ("items without a verdict", f"{refused['run']['n_unscored']}", "0"),
         (
-            f"`--rpm {RPM}`: most requests in any minute",
+            f"`--rpm {RPM}`: maximum requests in any minute",
             f"{slow['server']['most_in_a_minute']}",
             f"{RPM}",
         ),
         (
-            f"share of that allowance used over {N_PACED:,} calls, %",
+            f"share of this limit used over {N_PACED:,} calls, %",
             f"{100 * slow['ideal_seconds'] / slow['server']['seconds']:.0f}",
             "",
         ),
