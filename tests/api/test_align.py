@@ -16,7 +16,7 @@ def rows(name: str) -> list[dict[str, object]]:
     return read_rows(f"{name}.jsonl")
 
 
-def test_a_better_prompt_is_kept_and_judges(server, tmp_path, monkeypatch):
+def test_better_prompt_is_kept_and_used_by_the_judge(server, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     write_data()
     server.answer = judge(sees=EXAMPLES)

@@ -63,7 +63,7 @@ def parameters_of(name: str) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("name", CALLS)
-def test_a_command_has_every_option_of_its_call_as_it_is_declared(name):
+def test_command_has_every_declared_option_of_its_call(name):
     params = parameters_of(name)
     options = declared_options(CALLS[name])
     assert options
@@ -76,7 +76,7 @@ def test_a_command_has_every_option_of_its_call_as_it_is_declared(name):
 
 
 @pytest.mark.parametrize(("name", "option"), BOUNDED)
-def test_a_call_holds_its_options_to_their_bounds(name, option):
+def test_call_enforces_option_bounds(name, option):
     call = CALLS[name]
     (declaration,) = (item for item in declared_options(call) if item.name == option)
     parameters = inspect.signature(call).parameters.values()
@@ -148,7 +148,7 @@ def run(*given: str) -> Any:
     return options if result.exit_code == 0 else result.output
 
 
-def test_a_call_takes_what_a_command_line_gives():
+def test_call_accepts_parsed_command_line_values():
     result = run("a.txt", "b.txt", "c.txt", "--draws", "4", "--annotators", "x", "--annotators",
                 "y", "--label-scale", "0-100", "-p", "a=b", "--pair", "c=d", "--strict",
                 "--no-kept", "--skip-bad")  # fmt: skip
@@ -161,7 +161,7 @@ def test_a_call_takes_what_a_command_line_gives():
     assert (result["strict"], result["kept"], result["progress"]) == (True, False, False)
 
 
-def test_what_a_command_line_leaves_out_is_the_default_of_the_call():
+def test_omitted_option_has_the_default_of_the_call():
     result = run("a.txt", "b.txt")
     assert result["texts"] == ["a.txt"]
     assert result | {"texts": 0, "more": 0} == {
@@ -179,11 +179,11 @@ def test_what_a_command_line_leaves_out_is_the_default_of_the_call():
         (("--strict", "--no-strict"), "No such option: --no-strict"),
     ],
 )
-def test_a_command_line_that_is_none_is_refused(words, message):
+def test_invalid_command_line_raises(words, message):
     assert message in run("a.txt", "b.txt", *words)
 
 
-def test_a_type_that_is_not_imported_is_an_error_of_the_declaration():
+def test_unimported_type_is_a_declaration_error():
     def call(*, of: Annotated[Unknown, Opt("Of.")] = None) -> None:  # noqa: F821
         """Do nothing."""
 

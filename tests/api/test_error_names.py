@@ -30,7 +30,7 @@ CALLS = {
 
 
 @pytest.mark.parametrize("message", CALLS)
-def test_a_call_names_its_arguments_and_keeps_the_commands_message(message: str) -> None:
+def test_call_errors_name_arguments_with_the_message_of_the_command(message: str) -> None:
     with pytest.raises(fj.FairJudgeError) as error:
         CALLS[message]()
     assert message in str(error.value)
@@ -64,7 +64,7 @@ def test_flags_and_their_values_are_written_as_in_a_call(message: str, expected:
     assert python_words(message, fj.Judge.__init__) == expected
 
 
-def test_a_command_still_names_its_flags(cli) -> None:
+def test_command_errors_name_flags(cli) -> None:
     result = cli(
         *("judge", "--references", example_path("references.json")),
         *("--summaries", example_path("summaries.jsonl"), "--aspect", "coverage"),
@@ -75,6 +75,6 @@ def test_a_command_still_names_its_flags(cli) -> None:
     assert re.search(r"--derive\s+needs\s+--protocol\s+checklist", result.err)
 
 
-def test_an_argument_that_does_not_exist_is_named_with_the_closest() -> None:
+def test_unknown_argument_is_named_with_the_closest() -> None:
     with pytest.raises(ConfigurationError, match="did you mean 'seed'"):
         fj.compare([], [], sead=1)  # type: ignore[call-arg]

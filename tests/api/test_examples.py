@@ -45,7 +45,7 @@ def is_twin(name):
 
 
 @pytest.mark.parametrize(("name", "value"), list(NAMES.items()))
-def test_every_public_name_says_what_it_does_with_an_example(name, value):
+def test_every_public_name_is_documented_with_an_example(name, value):
     documentation = inspect.getdoc(value)
     assert documentation
     assert is_twin(name) or "\nExamples\n--------\n>>> " in documentation

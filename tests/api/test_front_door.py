@@ -24,7 +24,7 @@ def summary_rows():
     return [summary(system) for system in SYSTEMS]
 
 
-def test_every_public_name_is_found_and_imported_late():
+def test_every_public_name_is_imported_lazily():
     assert [name for name in fj.__all__ if getattr(fj, name, None) is None] == []
     heavy = ("pydantic", "numpy", "torch", "langgraph", "rich", "typer")
     code = f"import sys, fairjudge; print([m for m in {heavy} if m in sys.modules])"
@@ -58,7 +58,7 @@ def test_from_clusters_to_a_report(model, server):
     assert again.judgements == result.judgements
 
 
-def test_a_budget_is_for_all_runs_of_a_model(server, monkeypatch):
+def test_budget_is_shared_by_all_runs_of_a_model(server, monkeypatch):
     monkeypatch.setenv("OPENAI_API_KEY", "sk-test-0123456789")
     model = fj.Model("openai:stub", base_url=f"{server.url}/v1", cache="cache", max_calls=3)
     judge = fj.Judge(model, aspect="faithfulness", protocol="likert")
@@ -70,7 +70,7 @@ def test_a_budget_is_for_all_runs_of_a_model(server, monkeypatch):
     assert {row.unscored for row in second} == {None, "budget"}
 
 
-def test_it_works_inside_a_running_loop_and_has_async_twins(model):
+def test_api_works_inside_a_running_loop_and_has_async_variants(model):
     judge = fj.Judge(model, aspect="faithfulness", protocol="likert")
 
     async def cell():
@@ -83,7 +83,7 @@ def test_it_works_inside_a_running_loop_and_has_async_twins(model):
     assert blocking.judgements == awaited.judgements
 
 
-def test_summaries_are_written(model):
+def test_summarize_returns_summaries(model):
     result = fj.summarize([cluster()], model=model, system="mine", n_words=40)
     assert [item.system for item in result] == ["mine"]
     result.save("made.jsonl")
@@ -130,7 +130,7 @@ def test_a_judge_is_calibrated_and_its_scores_replaced():
         fj.calibrate(judged(scores), labelled(people), method="isotone")
 
 
-def test_fairness_of_values():
+def test_fairness_of_values_from_python():
     articles = [
         {"aid": str(n), "title": f"T{n}", "content": text, "attributes": {"party": party}}
         for n, (party, text) in enumerate(
@@ -165,7 +165,7 @@ def test_fairness_of_values():
         fj.fairness.coverage(clusters, summaries, attribute="party", scorer=fj.Model("openai:m"))
 
 
-def test_audits_are_values():
+def test_audits_return_results():
     rows = [
         {
             "eid": f"e{n}",
@@ -228,7 +228,7 @@ def test_a_data_frame_is_read_without_its_empty_cells():
     assert read_summaries(Frame(rows)).records[0].model_extra == {}
 
 
-def test_what_a_reader_returned_is_taken_as_it_is_and_prints_short():
+def test_records_are_accepted_and_have_a_short_repr():
     Path("s.jsonl").write_text(json.dumps({"eid": "e", "system": "s", "text": "T."}) + "\n")
     from fairjudge.datasets import read_summaries
 

@@ -40,7 +40,7 @@ def test_a_command_has_every_declared_option_with_its_flag_default_and_bounds(co
 
 
 @pytest.mark.parametrize("kind", [*COMMANDS.values(), Model])
-def test_every_bounded_option_is_held_to_its_bounds_in_python(kind):
+def test_option_bounds_are_enforced_in_python(kind):
     needed = {field.name: "coverage" for field in fields(kind) if field.default is MISSING}
     bounded = [item for item in declared_options(kind) if item.opt.ge is not None]
     assert bounded
@@ -52,7 +52,7 @@ def test_every_bounded_option_is_held_to_its_bounds_in_python(kind):
             make_options(kind, {**needed, option.name: option.opt.le + 1}, "call")
 
 
-def test_a_model_says_which_argument_is_out_of_bounds():
+def test_model_error_names_the_argument_out_of_bounds():
     with pytest.raises(
         ConfigurationError, match="concurrency: expected 1 or more, found the number 0"
     ):
@@ -63,7 +63,7 @@ def test_a_model_says_which_argument_is_out_of_bounds():
         fj.Model(store="mysql://host/database")
 
 
-def test_samples_are_drawn_warm_unless_a_temperature_is_named():
+def test_samples_use_a_positive_temperature_by_default():
     def options_of(**options):
         return fj.Judge("openai:m", aspect="coverage", protocol="likert", **options).options
 
@@ -72,7 +72,7 @@ def test_samples_are_drawn_warm_unless_a_temperature_is_named():
     assert options_of(samples=5, temperature=0.3).sampling_temperature == 0.3
 
 
-def test_a_jury_judges_in_python_on_one_budget(server, monkeypatch):
+def test_python_jury_shares_one_budget(server, monkeypatch):
     monkeypatch.setenv("OPENAI_API_KEY", "sk-test-0123456789")
     first, second = (
         fj.Model(f"openai:{name}", base_url=f"{server.url}/v1", cache="cache", max_calls=3)
@@ -87,7 +87,7 @@ def test_a_jury_judges_in_python_on_one_budget(server, monkeypatch):
     assert [row.unscored for row in result if row.judge == "openai:two"].count("budget") == 1
 
 
-def test_replaced_models_share_a_budget_where_they_are_told_to():
+def test_replaced_models_share_a_budget_on_request():
     model = fj.Model("openai:m", max_calls=3)
     other = fj.Model("openai:other").with_budget(model.budget)
     assert other.budget is model.budget

@@ -90,7 +90,7 @@ def by_command(cli, server, *arguments, models=("stub-model",)) -> str:
         ),
     ],
 )
-def test_judging_says_in_python_what_the_command_writes(cli, server, options, words, holds):
+def test_judge_result_matches_the_json_of_the_command(cli, server, options, words, holds):
     inputs = ("--references", "references.jsonl", "--summaries", "summaries.jsonl")
     how = ("--aspect", "coverage", "--protocol", options["protocol"], *words)
     text = by_command(cli, server, "judge", *inputs, *how)
@@ -107,7 +107,7 @@ def test_judging_says_in_python_what_the_command_writes(cli, server, options, wo
     assert systems["odd"]["n_unscored"] > 0
 
 
-def test_a_jury_says_in_python_what_the_command_writes(cli, server):
+def test_jury_result_matches_the_json_of_the_command(cli, server):
     inputs = ("--references", "references.jsonl", "--summaries", "summaries.jsonl")
     options = ("--aspect", "faithfulness", "--protocol", "likert")
     text = by_command(cli, server, "judge", *inputs, *options, models=("one", "two"))
@@ -121,7 +121,7 @@ def test_a_jury_says_in_python_what_the_command_writes(cli, server):
     assert [item["aid"] for item in data["articles_left_out"]] == ["stub"]
 
 
-def test_building_says_in_python_what_the_command_writes(cli, server):
+def test_build_result_matches_the_json_of_the_command(cli, server):
     text = by_command(cli, server, "build", "clusters.jsonl")
     result = fj.build("clusters.jsonl", model=model(server)).to_dict()
     assert report_text(result) == text
@@ -132,7 +132,7 @@ def test_building_says_in_python_what_the_command_writes(cli, server):
     ]["unused"]
 
 
-def test_summarizing_says_in_python_what_the_command_writes(cli, server):
+def test_summarize_result_matches_the_json_of_the_command(cli, server):
     server.answer = lambda call: "" if "paper dam" in text_of(call) else journalist(call)
     words = ("--system", "mine", "--words", "40", "--sweep", "temperature=0.5")
     text = by_command(cli, server, "summarize", "clusters.jsonl", *words)
@@ -145,7 +145,7 @@ def test_summarizing_says_in_python_what_the_command_writes(cli, server):
     assert result["systems"]["mine+temperature=0.5"]["temperature"] == 0.5
 
 
-def test_what_no_judge_found_is_not_said(server):
+def test_missing_judge_results_are_omitted(server):
     """Imported judgements have no run, and a run's figures are not those of calibrated values."""
     judge = fj.Judge(model(server), aspect="coverage", protocol="likert")
     result = judge("references.jsonl", "summaries.jsonl")

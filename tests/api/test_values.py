@@ -89,12 +89,12 @@ def test_errors_name_the_argument_and_what_was_expected(call, message):
     assert message in str(error.value)
 
 
-def test_a_value_that_is_no_record_is_named_by_its_place():
+def test_invalid_record_is_named_by_its_index():
     with pytest.raises(fj.FairJudgeError, match="labels:2: expected an object"):
         fj.calibrate(JUDGED, [*LABELLED, object()])
 
 
-def test_pandas_frames_go_in_and_come_out():
+def test_pandas_frames_are_accepted_and_returned():
     pd = pytest.importorskip("pandas")
     frame = pd.DataFrame([{"eid": "e", "system": "s", "text": "T.", "note": pd.NA}])
     result = fj.read_summaries(frame)
@@ -105,7 +105,7 @@ def test_pandas_frames_go_in_and_come_out():
     assert list(table.columns) == ["of", "figure", "value", "low", "high", "why"]
 
 
-def test_frames_of_parquet_hold_arrays_and_are_read(tmp_path):
+def test_parquet_frames_with_arrays_are_read(tmp_path):
     pd = pytest.importorskip("pandas")
     pytest.importorskip("pyarrow")
     pd.DataFrame([cluster()]).to_parquet(tmp_path / "c.parquet")
@@ -133,7 +133,7 @@ def test_a_data_set_is_read_row_by_row():
 
 
 @pytest.mark.parametrize("suffix", ["csv", "json", "jsonl"])
-def test_exported_records_are_read_again(suffix):
+def test_exported_records_round_trip(suffix):
     rows = fj.read_summaries(example_path("summaries.jsonl"))
     fj.export(rows, f"out.{suffix}")
     assert fj.read_summaries(f"out.{suffix}").records == rows.records
@@ -158,7 +158,7 @@ def test_a_table_is_exported_flat():
     }
 
 
-def test_parquet_holds_verdicts_beside_numbers():
+def test_parquet_has_verdicts_and_numbers():
     pd = pytest.importorskip("pandas")
     pytest.importorskip("pyarrow")
     pair = {key: ROW[key] for key in ("eid", "aspect", "judge")}
@@ -171,14 +171,14 @@ def test_parquet_holds_verdicts_beside_numbers():
     assert (result["value"][0], result["verdict"][1]) == (3.0, "tie")
 
 
-def test_judgements_are_written_for_other_tools_and_nothing_else_is():
+def test_only_judgements_are_written_for_other_tools():
     fj.export(fj.read_judgements(JUDGED), "scores.jsonl", format="inspect-scores")
     assert json.loads(Path("scores.jsonl").read_text("utf-8"))
     with pytest.raises(fj.FairJudgeError, match="only judgements can be written as 'otel'"):
         fj.export(fj.read_summaries(WRITTEN), "x.jsonl", format="otel")
 
 
-def test_what_cannot_be_written_says_why(tmp_path):
+def test_unwritable_values_raise_with_reason(tmp_path):
     with pytest.raises(fj.FairJudgeError, match="cannot write"):
         fj.export(WRITTEN, tmp_path / "nowhere" / "x.csv")
 
@@ -193,7 +193,7 @@ def test_recorded_replies_become_a_result():
     assert result[1].unscored == "off_scale"
 
 
-def test_findings_are_mappings_that_print_and_stand_in_reports():
+def test_findings_are_printable_mappings_usable_in_reports():
     result = fj.bias.words([cluster()], WRITTEN, lists={"x": ["he"], "y": ["she"]}, n_resamples=100)
     assert set(result) == set(result.to_dict()) - {"findings", "schema"}
     assert "<table" in result._repr_html_()
@@ -206,7 +206,7 @@ def rated(judge, values):
     return [{**ROW, "eid": f"e{n}", "judge": judge, "value": v} for n, v in enumerate(values)]
 
 
-def test_a_cascade_is_fitted_saved_and_given_to_a_judge():
+def test_cascade_is_fitted_saved_and_used_by_a_judge():
     values = [1, 2, 3, 4, 5] * 12
     labels = [{**LABELLED[0], "eid": f"e{n}", "value": v} for n, v in enumerate(values)]
     result = fj.cascade(rated("local", values), rated("llm", values), labels)
@@ -222,7 +222,7 @@ def test_a_cascade_is_fitted_saved_and_given_to_a_judge():
     assert "saves" in str(result)
 
 
-def test_an_article_is_covered_as_far_as_its_answers_are():
+def test_article_coverage_is_the_share_of_its_covered_answers():
     # two of a's three answers are covered, one in part: (1 + 0.5 + 0) / 3; b's one is: 1
     articles = [
         {"aid": aid, "title": "", "content": f"Text of {aid}.", "attributes": {"party": aid}}
@@ -254,7 +254,7 @@ def test_an_article_is_covered_as_far_as_its_answers_are():
     assert [article.aid for article in cluster.articles] == ["a", "b"]
 
 
-def test_order_and_checks_have_async_twins(server, monkeypatch):
+def test_order_and_checks_have_async_variants(server, monkeypatch):
     monkeypatch.setenv("OPENAI_API_KEY", "sk-test-0123456789")
     model = fj.Model("openai:stub", base_url=f"{server.url}/v1", cache="cache", timeout=60)
     articles = [
@@ -273,7 +273,7 @@ def test_order_and_checks_have_async_twins(server, monkeypatch):
 @pytest.mark.parametrize(("progress", "terminal", "is_shown"), [
     (None, False, False), (None, True, True), (True, False, True), (False, True, False),
 ])  # fmt: skip
-def test_progress_is_shown_where_it_is_asked_for_or_a_terminal_is_there(
+def test_progress_is_shown_on_request_or_on_a_terminal(
     progress, terminal, is_shown, monkeypatch, capsys
 ):
     from fairjudge.api.progress import bars
@@ -284,7 +284,7 @@ def test_progress_is_shown_where_it_is_asked_for_or_a_terminal_is_there(
     assert ("judging" in capsys.readouterr().err) == is_shown
 
 
-def test_words_of_a_table_show_nothing_by_themselves_in_a_notebook(monkeypatch):
+def test_table_text_prints_nothing_by_itself_in_a_notebook(monkeypatch):
     import rich.console
     import rich.jupyter
 
@@ -299,7 +299,7 @@ def test_words_of_a_table_show_nothing_by_themselves_in_a_notebook(monkeypatch):
 
 
 @pytest.mark.parametrize("as_path", [True, False])
-def test_a_report_knows_the_questions_of_references_however_they_are_given(as_path, tmp_path):
+def test_report_finds_reference_questions_in_every_input_type(as_path, tmp_path):
     voices = [[{"aid": "a", "answer": "the rain"}], [{"aid": "b", "answer": "the cracks"}]]
     articles = [{"aid": aid, "content": "It broke."} for aid in "ab"]
     question = {"question": "Why did it break?", "answer_groups": voices}
@@ -362,7 +362,7 @@ def command(*arguments):
     return json.loads(result.stdout)
 
 
-def test_fairness_compare_takes_results_and_files(measured):
+def test_fairness_compare_accepts_results_and_files(measured):
     _, results, (file, _) = measured
     first = fj.fairness.compare(results["first"], baseline="even", n_resamples=200)
     assert set(first["systems"]) == {"odd", "third"}
@@ -376,7 +376,7 @@ def test_fairness_compare_takes_results_and_files(measured):
     assert "odd" in repr(first)
 
 
-def test_fairness_overall_names_data_sets_by_key_or_file(measured):
+def test_fairness_overall_labels_data_sets_by_key_or_file(measured):
     _, results, files = measured
     first = fj.fairness.overall(results, measure="equal_coverage")
     assert set(first["systems"]["odd"]["normalised"]) == {"first", "second"}
@@ -391,7 +391,7 @@ def test_fairness_overall_names_data_sets_by_key_or_file(measured):
         fj.fairness.overall([files[0], files[0]])
 
 
-def test_fairness_agreement_is_that_of_the_command(measured):
+def test_fairness_agreement_matches_the_command(measured):
     _, results, files = measured
     first = fj.fairness.agreement(results["first"], results["second"])
     assert first["equal_coverage"]["n"] == 18
@@ -400,7 +400,7 @@ def test_fairness_agreement_is_that_of_the_command(measured):
         fj.fairness.agreement(results["first"], 3)
 
 
-def test_reports_of_two_scorers_on_a_page(measured, tmp_path):
+def test_two_scorer_reports_are_on_one_page(measured, tmp_path):
     """The JSON of agreement has findings beside its measures; they are no measure."""
     _, results, files = measured
     path = tmp_path / "agreement.json"
@@ -409,7 +409,7 @@ def test_reports_of_two_scorers_on_a_page(measured, tmp_path):
         assert "Spearman" in fj.report(reports).html
 
 
-def test_fairness_oracle_takes_values(measured, tmp_path):
+def test_fairness_oracle_accepts_records(measured, tmp_path):
     clusters, _, _ = measured
     output = tmp_path / "pseudo.jsonl"
     first = fj.fairness.oracle(clusters, attribute="side", documents=2, output=output)
@@ -426,7 +426,7 @@ def test_fairness_oracle_takes_values(measured, tmp_path):
         fj.fairness.oracle(clusters, attribute="age")
 
 
-def test_fairness_chunk_size_checks_what_it_is_given(measured):
+def test_fairness_chunk_size_validates_its_input(measured):
     clusters, _, _ = measured
     with pytest.raises(ConfigurationError, match="unknown scorer 'unigrams'"):
         fj.fairness.chunk_size(clusters, WRITTEN, scorer="unigrams")

@@ -17,7 +17,7 @@ sys.stdin.read()
 """
 
 
-def test_what_another_process_has_claimed_is_not_to_be_had_until_it_ends(tmp_path):
+def test_claim_of_another_process_blocks_until_it_ends(tmp_path):
     claims = Claims(tmp_path)
     command = [sys.executable, "-c", HOLDS, str(tmp_path)]
     with subprocess.Popen(
@@ -34,7 +34,7 @@ def test_what_another_process_has_claimed_is_not_to_be_had_until_it_ends(tmp_pat
     claims.close()
 
 
-def test_a_claim_that_is_released_is_free_for_others(tmp_path):
+def test_released_claim_is_available_to_others(tmp_path):
     claims = Claims(tmp_path)
     assert claims.claim("ab")
     claims.release("ab")
@@ -44,14 +44,14 @@ def test_a_claim_that_is_released_is_free_for_others(tmp_path):
     claims.close()
 
 
-def test_a_folder_that_holds_no_claims_blocks_no_call(tmp_path):
+def test_folder_without_claim_support_blocks_no_call(tmp_path):
     claims = Claims(tmp_path / "absent")
     assert claims.claim("ab")
     claims.release("ab")
     claims.close()
 
 
-def test_claims_end_with_what_took_them_and_may_be_taken_again(tmp_path):
+def test_claims_end_with_their_owner_and_can_be_retaken(tmp_path):
     claims = Claims(tmp_path)
     claims.release("ab")  # nothing was claimed
     assert claims.claim("ab")
@@ -64,7 +64,7 @@ def test_claims_end_with_what_took_them_and_may_be_taken_again(tmp_path):
     claims.close()
 
 
-def test_others_may_read_the_file_of_claims_and_not_run_it(tmp_path):
+def test_claims_file_is_readable_but_not_executable_by_others(tmp_path):
     claims = Claims(tmp_path)
     assert claims.claim("ab")
     (file,) = (path for path in tmp_path.iterdir() if path.is_file())

@@ -39,7 +39,7 @@ def sql(cache, statement, *parameters):
         return connection.execute(statement, parameters).fetchall()
 
 
-def test_a_value_comes_back_as_it_was(cache, tmp_path):
+def test_value_round_trips(cache, tmp_path):
     value = {"reply": {"text": "Größe \U0001f600\n", "n": 1.5, "none": None, "list": [1, True]}}
     cache.put("k", value)
     assert cache.get("k") == value
@@ -76,7 +76,9 @@ class Mine:
 
 
 @pytest.mark.parametrize("by_file", [False, True])
-def test_a_pickled_row_is_refused_and_never_run(cache, warnings, tmp_path, monkeypatch, by_file):
+def test_pickled_row_is_rejected_and_never_unpickled(
+    cache, warnings, tmp_path, monkeypatch, by_file
+):
     monkeypatch.setenv("MINE", str(tmp_path / "exploded"))
     mine = pickle.dumps(Mine())
     cache.put("k", {"a": 1})
@@ -100,7 +102,7 @@ def test_a_pickled_row_is_refused_and_never_run(cache, warnings, tmp_path, monke
     assert cache.get("k") == {"a": 2}
 
 
-def test_a_pickled_key_is_refused_by_verify(cache, tmp_path, monkeypatch):
+def test_pickled_key_is_rejected_by_verify(cache, tmp_path, monkeypatch):
     monkeypatch.setenv("MINE", str(tmp_path / "exploded"))
     cache.put("k", {"a": 1})
     sql(cache, "UPDATE Cache SET raw = 0, key = ?", pickle.dumps(Mine()))
@@ -121,7 +123,7 @@ def test_a_pickled_key_is_refused_by_verify(cache, tmp_path, monkeypatch):
         "NULL",
     ],
 )
-def test_a_damaged_row_is_said_moved_aside_and_absent(cache, warnings, damage):
+def test_damaged_row_is_reported_moved_and_missing(cache, warnings, damage):
     cache.put("bad", {"a": 1})
     cache.put("good", {"a": 3})
     sql(cache, f"UPDATE Cache SET value = {damage} WHERE key = 'bad'")  # noqa: S608
@@ -133,13 +135,13 @@ def test_a_damaged_row_is_said_moved_aside_and_absent(cache, warnings, damage):
     assert cache.stats().n_entries == 1
 
 
-def test_a_row_moved_under_another_key_is_refused(cache):
+def test_row_under_another_key_is_rejected(cache):
     cache.put("one", {"a": 1})
     sql(cache, "UPDATE Cache SET key = 'two'")
     assert cache.get("two") is None
 
 
-def test_verify_names_what_it_refused(cache):
+def test_verify_names_rejected_rows(cache):
     for n in range(5):
         cache.put(f"k{n}", {"n": n})
     sql(cache, "UPDATE Cache SET value = 'x' WHERE key IN ('k1', 'k3')")
@@ -150,7 +152,7 @@ def test_verify_names_what_it_refused(cache):
 
 
 @pytest.mark.parametrize("cut", ["half", "header", "zeroes"])
-def test_a_broken_database_is_moved_aside_and_work_goes_on(tmp_path, warnings, cut):
+def test_damaged_database_is_moved_aside_and_recreated(tmp_path, warnings, cut):
     folder = tmp_path / "cache"
     first = ReplyCache(folder)
     for n in range(200):
@@ -232,7 +234,7 @@ def test_every_byte_of_the_settings_page_may_be_damaged(tmp_path):
         sqlite3.OperationalError("unable to open database file"),
     ],
 )
-def test_a_healthy_database_stays_where_it_is_whatever_fails(cache, warnings, monkeypatch, error):
+def test_intact_database_is_never_moved_on_failures(cache, warnings, monkeypatch, error):
     cache.put("k", {"a": 1})
 
     def fail(*args, **kwargs):
@@ -248,7 +250,7 @@ def test_a_healthy_database_stays_where_it_is_whatever_fails(cache, warnings, mo
     assert not (cache.path / "quarantine").exists()
 
 
-def test_a_healthy_database_that_cannot_be_read_is_no_report(cache, warnings, monkeypatch):
+def test_unreadable_intact_database_is_not_reported_as_damaged(cache, warnings, monkeypatch):
     cache.put("k", {"a": 1})
 
     def fail(*args):
@@ -263,7 +265,7 @@ def test_a_healthy_database_that_cannot_be_read_is_no_report(cache, warnings, mo
     assert any("cannot be used now: disk I/O error" in item for item in warnings)
 
 
-def test_another_error_that_mentions_damage_moves_no_database(cache, warnings, monkeypatch):
+def test_error_text_mentioning_damage_moves_no_database(cache, warnings, monkeypatch):
     cache.put("k", {"a": 1})
 
     def fail(key, value):
@@ -278,9 +280,7 @@ def test_another_error_that_mentions_damage_moves_no_database(cache, warnings, m
 
 
 @pytest.mark.parametrize("n_damaged", [1, 2])
-def test_a_write_into_a_damaged_database_is_tried_once_more(
-    cache, warnings, monkeypatch, n_damaged
-):
+def test_write_to_a_damaged_database_is_retried_once(cache, warnings, monkeypatch, n_damaged):
     write, n_left = cache._write, [n_damaged]
 
     def fail(key, value):
@@ -298,7 +298,7 @@ def test_a_write_into_a_damaged_database_is_tried_once_more(
             cache.put("k", {"a": 1})
 
 
-def test_what_cannot_be_written_is_said_once(cache, warnings, monkeypatch):
+def test_unwritable_values_are_reported_once(cache, warnings, monkeypatch):
     def fail(key):
         raise sqlite3.OperationalError("disk I/O error")
 
@@ -307,21 +307,21 @@ def test_what_cannot_be_written_is_said_once(cache, warnings, monkeypatch):
     assert len(warnings) == 1
 
 
-def test_keys_and_values_of_other_kinds_are_refused(cache):
+def test_keys_and_values_of_other_types_raise(cache):
     with pytest.raises(TypeError, match="a cache key must be text"):
         cache.put(7, {"a": 1})
     with Path(os.devnull).open("rb") as file, pytest.raises(TypeError, match="not a file"):
         cache._disk.set("k", file, read=True)
 
 
-def test_sync_moves_a_long_log_into_the_database(cache, tmp_path):
+def test_sync_checkpoints_a_long_log(cache, tmp_path):
     put_long_log(cache)
     assert n_without_log(cache, tmp_path / "before") < N_LONG_LOG
     cache.sync()
     assert n_without_log(cache, tmp_path / "after") == N_LONG_LOG
 
 
-def test_a_long_log_is_moved_while_others_write(cache, warnings):
+def test_long_log_is_checkpointed_while_others_write(cache, warnings):
     put_long_log(cache)
     with ThreadPoolExecutor() as pool:
         syncing = pool.submit(cache.sync)
@@ -352,13 +352,13 @@ def n_without_log(cache, folder):
         return copied.stats().n_entries
 
 
-def test_a_folder_that_cannot_be_used_is_one_error(tmp_path):
+def test_unusable_folder_raises_one_error(tmp_path):
     (tmp_path / "file").write_text("")
     with pytest.raises(CacheError, match="file"):
         ReplyCache(tmp_path / "file")
 
 
-def test_clear_says_how_many(cache):
+def test_clear_returns_the_number_of_entries(cache):
     cache.put("a", {})
     cache.put("b", {})
     assert cache.clear() == 2
@@ -405,7 +405,7 @@ def test_eight_processes_share_one_folder_from_the_first_moment(tmp_path):
 
 
 @pytest.mark.parametrize(("busy", "n_rows"), [(1, True), (2, True), (99, False)])
-def test_a_busy_database_is_tried_again_and_not_for_ever(cache, monkeypatch, busy, n_rows):
+def test_busy_database_is_retried_a_limited_number_of_times(cache, monkeypatch, busy, n_rows):
     import diskcache
 
     from fairjudge.cache.disk import BUSY_ATTEMPTS

@@ -28,7 +28,7 @@ def make(tmp_path):
 
 
 @pytest.mark.parametrize("name", ["x.jsonl", "x.jsonl.gz"])
-def test_entries_go_from_one_cache_to_another(make, tmp_path, name):
+def test_entries_are_exported_and_imported(make, tmp_path, name):
     first, other = make("one"), make("other")
     first.put(A, {"reply": {"text": "Größe\u2028\n"}})
     first.put(B, {"n": 1})
@@ -51,7 +51,7 @@ def test_entries_go_from_one_cache_to_another(make, tmp_path, name):
         (f'{{"key": "{A}", "value": 3}}', "value"),
     ],
 )
-def test_a_bad_line_is_named_and_what_stood_before_it_is_kept(make, tmp_path, line, field):
+def test_invalid_line_is_named_and_earlier_entries_are_kept(make, tmp_path, line, field):
     path = tmp_path / "x.jsonl"
     path.write_text(f'{{"key": "{B}", "value": {{"n": 1}}}}\n\n{line}\n')
     cache = make("one")
@@ -61,7 +61,7 @@ def test_a_bad_line_is_named_and_what_stood_before_it_is_kept(make, tmp_path, li
     assert cache.get(B) == {"n": 1}
 
 
-def test_files_that_cannot_be_used_are_input_errors(make, tmp_path):
+def test_unusable_files_are_input_errors(make, tmp_path):
     cache = make("one")
     with pytest.raises(InputError, match="cannot read"):
         import_cache(cache, tmp_path / "none")
@@ -73,9 +73,7 @@ def test_files_that_cannot_be_used_are_input_errors(make, tmp_path):
         export_cache(cache, tmp_path)
 
 
-def test_a_line_longer_than_any_entry_is_refused_before_it_is_read_whole(
-    make, tmp_path, monkeypatch
-):
+def test_too_long_line_raises_before_it_is_read_completely(make, tmp_path, monkeypatch):
     monkeypatch.setattr("fairjudge.cache.files._MAX_LINE_CHARACTERS", 1_000)
     path = tmp_path / "x.jsonl.gz"
     path.write_bytes(gzip.compress(b"\n" + b"[" * 1_001))

@@ -12,7 +12,7 @@ from fairjudge.cache.files import export_cache, import_cache
 from fairjudge.cache.secret import LENGTH, folder_secret
 
 
-def test_a_cache_keeps_one_secret_that_its_owner_alone_reads(tmp_path):
+def test_cache_has_one_secret_readable_only_by_its_owner(tmp_path):
     secrets = set()
     for _ in range(2):
         cache = ReplyCache(tmp_path / "cache")
@@ -26,7 +26,7 @@ def test_a_cache_keeps_one_secret_that_its_owner_alone_reads(tmp_path):
     assert folder_secret(tmp_path) not in secrets
 
 
-def test_processes_that_start_together_agree(tmp_path):
+def test_concurrent_processes_use_the_same_secret(tmp_path):
     with ThreadPoolExecutor(16) as threads:
         result = set(threads.map(folder_secret, [tmp_path] * 64))
     assert result == {(tmp_path / "secret").read_bytes()}
@@ -41,14 +41,14 @@ def test_a_secret_of_another_length_is_replaced(tmp_path, length):
     assert secret == folder_secret(tmp_path)
 
 
-def test_a_folder_that_cannot_be_used_gives_random_secrets(tmp_path):
+def test_unusable_folder_gives_random_secrets(tmp_path):
     gone = tmp_path / "gone"
     assert len(folder_secret(gone)) == LENGTH
     assert folder_secret(gone) != folder_secret(gone)
     assert not gone.exists()
 
 
-def test_an_export_holds_replies_and_no_secret(tmp_path):
+def test_export_contains_replies_without_the_secret(tmp_path):
     first, other = ReplyCache(tmp_path / "one"), ReplyCache(tmp_path / "other")
     first.put("a" * 64, {"reply": {"text": "b"}})
     first.secret()

@@ -30,7 +30,7 @@ def request(n: int) -> CompletionRequest:
     return CompletionRequest(target=TARGET, messages=(Message(role="user", content=f"{n}"),))
 
 
-async def test_two_workers_together_hold_no_more_than_all_places():
+async def test_two_workers_share_the_slot_limit():
     gate = Gate(max_concurrent=3, budget=Budget())
     now, most = 0, 0
 
@@ -53,7 +53,7 @@ async def test_two_workers_together_hold_no_more_than_all_places():
         await limit.aclose()
 
 
-async def test_a_failed_call_gives_its_place_back():
+async def test_failed_call_releases_its_slot():
     gate = Gate(max_concurrent=1, budget=Budget())
 
     async def fail(_request):
@@ -67,7 +67,7 @@ async def test_a_failed_call_gives_its_place_back():
     await limit.aclose()
 
 
-async def test_the_places_of_a_silent_worker_are_given_to_others():
+async def test_slots_of_a_silent_worker_are_reassigned():
     now = [0.0]
     gate = Gate(max_concurrent=2, budget=Budget(), lease_seconds=0.04, clock=lambda: now[0])
     for worker in ("dead", "alive"):
@@ -88,7 +88,7 @@ async def test_the_places_of_a_silent_worker_are_given_to_others():
     await asyncio.wait_for(fourth, 60)
 
 
-async def test_what_a_dead_worker_was_waiting_for_is_given_to_nobody():
+async def test_requests_of_a_dead_worker_get_no_slot():
     now = [0.0]
     gate = Gate(max_concurrent=1, budget=Budget(), lease_seconds=0.04, clock=lambda: now[0])
     await gate.enter("dead", TARGET, LIKELY)
@@ -102,7 +102,7 @@ async def test_what_a_dead_worker_was_waiting_for_is_given_to_nobody():
     assert (await gate.totals()).n_calls == 3
 
 
-async def test_a_budget_is_the_clusters():
+async def test_budget_is_shared_by_the_cluster():
     gate = Gate(max_concurrent=8, budget=Budget(max_calls=5))
 
     async def answer(_request):
@@ -118,7 +118,7 @@ async def test_a_budget_is_the_clusters():
         await limit.aclose()
 
 
-async def test_attempts_of_all_workers_keep_to_the_rates():
+async def test_attempts_of_all_workers_respect_the_rate_limits():
     clock, began = Time(), []
     rates = {"requests": 600.0, "tokens": None}  # 10 a second
     gate = Gate(max_concurrent=16, budget=Budget(), rates=rates, clock=clock, sleep=clock.sleep)
@@ -136,7 +136,7 @@ async def test_attempts_of_all_workers_keep_to_the_rates():
         await limit.aclose()
 
 
-async def test_a_request_larger_than_a_minutes_tokens_is_refused():
+async def test_request_above_the_tokens_per_minute_raises():
     gate = Gate(max_concurrent=1, budget=Budget(), rates={"requests": None, "tokens": 10.0})
     limit = GateLimit(gate, worker="a")
     worker = Pipeline(ScriptedBackend(lambda _: "here"), limit)
@@ -155,7 +155,7 @@ def task(eid: int, system: int) -> JudgeTask:
     sizes=st.lists(st.integers(1, 90), max_size=8),
     done=st.sets(st.integers(0, 400)),
 )
-def test_shards_are_whole_clusters_and_hold_each_pending_task_once(sizes, done):
+def test_shards_have_whole_clusters_and_each_pending_task_once(sizes, done):
     tasks = [task(eid, n) for eid, size in enumerate(sizes) for n in range(size)]
     positions = {n for n in done if n < len(tasks)}
     shards = judging_shards(tasks, positions.__contains__)
@@ -168,7 +168,7 @@ def test_shards_are_whole_clusters_and_hold_each_pending_task_once(sizes, done):
     assert all(len(shard.pending) >= SHARD_SIZE for shard in shards[:-1])
 
 
-def test_rows_bring_shards_and_outcomes_as_they_were():
+def test_shards_and_outcomes_round_trip_through_rows():
     article = {"aid": "a", "content": "text", "attributes": {"n": 1, "x": 0.1}}
     row = {"eid": "e", "articles": [article | {"unknown": [1, {"kept": None}]}], "more": True}
     building = Cluster.model_validate(row)

@@ -110,7 +110,7 @@ def local(command: tuple[str, ...], output: str) -> bytes:
     return Path(f"local-{output}").read_bytes()
 
 
-def test_a_worker_killed_in_the_middle_costs_nothing_but_time(ray, server):
+def test_killed_worker_does_not_change_results(ray, server):
     lock, passing, let_go = threading.Lock(), [60], threading.Event()
     now, most = [0], [0]
 
@@ -147,7 +147,7 @@ def test_a_worker_killed_in_the_middle_costs_nothing_but_time(ray, server):
     assert Path("judgements.jsonl").read_bytes() == local(command, "judgements.jsonl")
 
 
-def test_a_budget_holds_for_the_whole_cluster(ray, server):
+def test_budget_applies_to_the_whole_cluster(ray, server):
     command = (*judging(server), "--engine", "ray", "--max-unscored", "1")
     result = run(*command, "--max-calls", "20")
     assert result.code == 0, result.err
@@ -158,7 +158,7 @@ def test_a_budget_holds_for_the_whole_cluster(ray, server):
     assert len(server.calls) == N_EVENTS * N_SYSTEMS
 
 
-def test_rates_hold_for_the_whole_cluster(ray, server):
+def test_rate_limits_apply_to_the_whole_cluster(ray, server):
     rows = Path("summaries.jsonl").read_text().splitlines(keepends=True)
     Path("summaries.jsonl").write_text("".join(rows[::2]))  # 100 tasks, in two shards
     came: list[float] = []
@@ -180,7 +180,7 @@ def test_rates_hold_for_the_whole_cluster(ray, server):
     assert max(came) - max(came[:12]) > 6.3
 
 
-def test_rows_are_kept_as_they_come_and_an_interrupt_ends_the_run(ray, server):
+def test_rows_are_saved_incrementally_and_interrupt_stops_the_run(ray, server):
     held, let_go = threading.Event(), threading.Event()
 
     def answer(call):
@@ -208,7 +208,7 @@ def test_rows_are_kept_as_they_come_and_an_interrupt_ends_the_run(ray, server):
     assert {prompts_of(server)[prompt] for prompt in answered} == {1}
 
 
-def test_own_prompts_and_scales_reach_the_workers_and_errors_come_back(ray, server):
+def test_custom_prompts_reach_workers_and_errors_propagate(ray, server):
     levels = "".join(f'[[levels]]\nanswer = "{n}"\nvalue = {n}\n' for n in range(1, 8))
     Path("scale.toml").write_text(f'name = "seven"\nkind = "number"\n{levels}')
     command = (*judging(server), "--scale", "scale.toml")
@@ -217,7 +217,7 @@ def test_own_prompts_and_scales_reach_the_workers_and_errors_come_back(ray, serv
     assert Path("judgements.jsonl").read_bytes() == local(command, "judgements.jsonl")
 
 
-def test_scorers_in_actors_give_the_same_file(ray):
+def test_scorers_in_actors_give_equal_output(ray):
     write_jsonl(Path("summaries.jsonl"), [summary("s", f"event{n}") for n in range(N_EVENTS)])
     command = (
         *("judge", "--references", "references.jsonl", "--summaries", "summaries.jsonl"),
@@ -228,7 +228,7 @@ def test_scorers_in_actors_give_the_same_file(ray):
     assert Path("judgements.jsonl").read_bytes() == local(command, "judgements.jsonl")
 
 
-def test_an_actor_killed_in_the_middle_costs_nothing_but_time(ray, server):
+def test_killed_actor_does_not_change_results(ray, server):
     lock, passing, let_go = threading.Lock(), [60], threading.Event()
 
     def answer(call):
@@ -253,7 +253,7 @@ def test_an_actor_killed_in_the_middle_costs_nothing_but_time(ray, server):
 
 
 @pytest.mark.parametrize("stored", [False, True], ids=["cache", "store"])
-def test_references_by_article_are_those_of_one_process(ray, server, request, stored):
+def test_references_by_article_match_a_single_process(ray, server, request, stored):
     where = ("--store", request.getfixturevalue("store_url")) if stored else keeping()
     command = building(server)
     result = run(*command, *where, "--engine", "ray", "--json", "report.json")
@@ -281,7 +281,7 @@ def checking(server, *options):
 
 
 @pytest.mark.parametrize("how", ["store", "fallback"])
-def test_checklists_are_those_of_one_process(ray, server, request, how):
+def test_checklists_match_a_single_process(ray, server, request, how):
     rows = Path("summaries.jsonl").read_text().splitlines(keepends=True)
     Path("summaries.jsonl").write_text("".join(rows[::5]))
     command, where = checking(server), keeping()
@@ -300,7 +300,7 @@ def test_checklists_are_those_of_one_process(ray, server, request, how):
     assert Path("judgements.jsonl").read_bytes() == local(command, "judgements.jsonl")
 
 
-def test_a_jury_has_one_budget_on_a_cluster_too(ray, server):
+def test_jury_shares_one_budget_on_a_cluster(ray, server):
     members = ("--backend", "openai:one", "--backend", "openai:two", "--base-url", server.v1)
     usual = [word for word in checking(server) if word not in {"--backend", "openai:stub-model"}]
     command = (*usual, *members, *keeping(), "--engine", "ray", "--max-unscored", "1")
@@ -316,13 +316,13 @@ def test_a_jury_has_one_budget_on_a_cluster_too(ray, server):
 
 
 @pytest.mark.parametrize("missing", ["ray", "pyarrow", "pandas"])
-def test_without_the_extra_it_says_which(missing, monkeypatch):
+def test_missing_extra_is_named(missing, monkeypatch):
     monkeypatch.setitem(sys.modules, missing, None)
     with pytest.raises(MissingExtraError, match=r"--engine ray needs an extra.*fairjudge\[ray\]"):
         list(run_on_cluster(None, [None], in_actors=False, usage=ClusterUsage()))
 
 
-def test_a_machine_lost_in_the_middle_costs_nothing_but_time(ray, server):
+def test_lost_machine_does_not_change_results(ray, server):
     let_go = threading.Event()
 
     def answer(call):

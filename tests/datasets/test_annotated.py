@@ -58,7 +58,7 @@ def write(tmp_path, value, name="x.json"):
     return path
 
 
-def test_our_json_keeps_the_spacing_of_its_text(tmp_path):
+def test_package_json_keeps_text_spacing(tmp_path):
     (document,) = read_annotated(write(tmp_path, RECORD))
     ann = Identity(group="f", gender="female", first_name="Ann")
     assert make_template(document).fill({"chain0": ann}) == "Ann Orme won;\nshe slept."
@@ -80,17 +80,17 @@ def test_our_json_keeps_the_spacing_of_its_text(tmp_path):
         ({"text": RECORD["text"] + " More"}, "'text': the tokens end before ' More'"),
     ],
 )
-def test_broken_documents_are_named(tmp_path, change, message):
+def test_invalid_documents_are_named(tmp_path, change, message):
     with pytest.raises(InputError, match=message):
         read_annotated(write(tmp_path, {**RECORD, **change}))
 
 
-def test_something_else_is_no_document(tmp_path):
+def test_other_file_is_not_a_document(tmp_path):
     with pytest.raises(InputError, match="expected an object with 'id'"):
         read_annotated(write(tmp_path, [3]))
 
 
-def test_name_lists(tmp_path):
+def test_name_lists_are_read(tmp_path):
     lists = [
         {"group": "a", "gender": "female", "first_names": ["Ann"]},
         {"group": "b", "gender": "male", "first_names": ["Tom", "Ned"]},
@@ -133,7 +133,7 @@ def test_content_words_are_read_and_checked(tmp_path, change, message):
         read_annotated(write(tmp_path, [{**WORDS, "content_words": [CHAIR | change]}]))
 
 
-def test_word_lists_and_lookup(tmp_path):
+def test_word_lists_and_lookup_are_read(tmp_path):
     assert read_word_lists(write(tmp_path, {"a": ["x"]})) == {"a": ("x",)}
     assert read_lookup(write(tmp_path, {"Ann Orme": "female"})) == {"Ann Orme": "female"}
     with pytest.raises(InputError, match="'a': expected a list of strings"):
@@ -146,7 +146,7 @@ def test_word_lists_and_lookup(tmp_path):
         read_lookup(path)
 
 
-def test_a_census_of_our_own(tmp_path):
+def test_custom_census_is_read(tmp_path):
     (tmp_path / "dist.male.first").write_text("JAMES 3.3 3.3 1\nLEE 0.8 4.1 2\n")
     (tmp_path / "dist.female.first").write_text("MARY 2.6 2.6 1\nLEE 0.5 3.1 2\n")
     census = read_census(tmp_path)
@@ -161,7 +161,7 @@ def test_a_census_of_our_own(tmp_path):
         read_census(tmp_path / "nowhere")
 
 
-def test_the_real_census(shared_data):
+def test_real_census_is_read(shared_data):
     census = read_census(shared_data / "census1990")
     # its files have 4,275 and 1,219 lines
     assert {gender: len(names) for gender, names in census.items()} == {

@@ -64,7 +64,7 @@ def test_escapes_and_parts_of_speech(tmp_path):
     assert document.words[6].tag == "PRP"
 
 
-def test_two_mentions_of_one_chain_one_within_the_other(tmp_path):
+def test_nested_mentions_of_one_chain(tmp_path):
     rows = [row(0, "he", "PRP", chain="(1|(1)"), row(1, "himself", "PRP", chain="1)")]
     text = "\n".join(["#begin document (d); part 000", *rows, "#end document"])
     (document,) = read_conll2012(write(tmp_path, text))
@@ -94,7 +94,7 @@ def test_several_parts_and_crlf(tmp_path):
         ("#end document", "#begin document (y); part 000", r":15: a document begins before"),
     ],
 )
-def test_broken_files_are_named_by_line(tmp_path, old, new, message):
+def test_invalid_file_error_names_the_line(tmp_path, old, new, message):
     # 6 columns: the parse column stands before the four that are cut
     path = write(tmp_path, TEXT.replace("(S*)", "(S_)").replace(old, new, 1))
     if message is None:
@@ -104,7 +104,7 @@ def test_broken_files_are_named_by_line(tmp_path, old, new, message):
         read_conll2012(path)
 
 
-def test_a_file_of_something_else(tmp_path):
+def test_other_file_type_raises(tmp_path):
     with pytest.raises(InputError, match=":1: expected '#begin document"):
         read_conll2012(write(tmp_path, '{"eid": "e"}\n'))
     with pytest.raises(InputError, match="the file has no documents"):

@@ -48,7 +48,7 @@ def test_two_events_of_eight_articles_from_three_types_of_outlet():
         assert types == {"local", "national", "trade"}
 
 
-def test_references_are_the_clusters_with_answers(references):
+def test_references_match_the_clusters(references):
     clusters = read_clusters(example_path("clusters.json")).records
     assert [r.articles for r in references] == [c.articles for c in clusters]
 
@@ -105,7 +105,7 @@ def test_labels_of_whole_summaries_follow_from_the_unit_labels(labels):
         assert label.value == 1 + math.floor(4 * mean + 0.5)
 
 
-def test_there_is_a_label_for_every_answer_group_and_every_sentence(references, summaries, labels):
+def test_every_answer_group_and_sentence_has_a_label(references, summaries, labels):
     answers = {
         reference.eid: [
             f"answer:{q}.{g}"
@@ -124,7 +124,7 @@ def test_there_is_a_label_for_every_answer_group_and_every_sentence(references, 
         assert [label.unit for label in value] == expected
 
 
-def test_annotators_differ_a_little_and_agree_on_the_order_of_systems(labels):
+def test_annotators_differ_slightly_but_agree_on_the_system_order(labels):
     scores = defaultdict(dict)
     for label in labels:
         if label.unit == "summary":

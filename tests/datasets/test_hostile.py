@@ -404,7 +404,7 @@ CASES = {
 
 
 @pytest.mark.parametrize("case", CASES.values(), ids=CASES)
-def test_one_message_names_file_line_and_field(tmp_path, case):
+def test_error_names_file_line_and_field(tmp_path, case):
     reader, name, content, place, part = case
     path = tmp_path / name
     path.write_bytes(content if isinstance(content, bytes) else content.encode())
@@ -419,17 +419,17 @@ def test_one_message_names_file_line_and_field(tmp_path, case):
     assert len(message) < 400 + len(str(path))
 
 
-def test_no_such_file(tmp_path):
+def test_missing_file_raises(tmp_path):
     with pytest.raises(InputError, match=r"absent\.json: no such file"):
         read_clusters(tmp_path / "absent.json")
 
 
-def test_a_folder(tmp_path):
+def test_folder_instead_of_file_raises(tmp_path):
     with pytest.raises(InputError, match="expected a file, found a folder"):
         read_clusters(tmp_path)
 
 
-def test_no_permission(tmp_path, monkeypatch):
+def test_unreadable_file_raises(tmp_path, monkeypatch):
     # file modes do not bind the superuser, as whom tests may run
     def refuse(self):
         raise PermissionError(13, "Permission denied", str(self))
@@ -439,12 +439,12 @@ def test_no_permission(tmp_path, monkeypatch):
         read_clusters(tmp_path / "c.json")
 
 
-def test_nul_in_the_name():
+def test_nul_in_the_file_name_raises():
     with pytest.raises(InputError, match="not a file name"):
         read_clusters("a\0b.json")
 
 
-def test_what_unpacks_to_far_more_than_it_is_is_refused(tmp_path, monkeypatch):
+def test_decompression_bomb_raises(tmp_path, monkeypatch):
     """Past a bound, gzip may hold 200 times its size: a million spaces take about a thousandth."""
     packed = gzip.compress(f"{SUMMARY}\n".encode() + b" " * 1_000_000)
     assert len(packed) * 200 < 1_000_000
@@ -471,7 +471,7 @@ def test_skip_bad_keeps_the_good_lines_and_lists_the_others(tmp_path):
     assert "the file is cut off" in loaded.bad[4].problem
 
 
-def test_skip_bad_in_a_list_goes_on_after_a_bad_record(tmp_path):
+def test_skip_bad_in_a_list_continues_after_an_invalid_record(tmp_path):
     path = tmp_path / "c.json"
     items = [CLUSTER, '{"eid": NaN, "articles": []}', CLUSTER.replace("e1", "e3"), CLUSTER[:9]]
     path.write_text("[" + ",\n".join(items))
@@ -481,7 +481,7 @@ def test_skip_bad_in_a_list_goes_on_after_a_bad_record(tmp_path):
     assert [bad.line for bad in loaded.bad] == [2, 4]
 
 
-def test_skip_bad_with_nothing_good_is_an_error(tmp_path):
+def test_skip_bad_without_valid_records_raises(tmp_path):
     path = tmp_path / "s.jsonl"
     path.write_text("{\n{\n")
     with pytest.raises(InputError, match="holds no summaries; the first of 2 bad lines is 1: not"):

@@ -50,14 +50,14 @@ def summaries(tmp_path, content, name="s.jsonl"):
         ("s.csv", '\ufeffeid,system,text\r\n"e1",s,"t"\r\n,,\r\ne2,s,t\r\n'),
     ],
 )
-def test_the_same_two_summaries_in_every_form(tmp_path, name, content):
+def test_summaries_are_read_equally_from_every_format(tmp_path, name, content):
     loaded = summaries(tmp_path, content, name)
     assert [(r.eid, r.system, r.text) for r in loaded] == [("e1", "s", "t"), ("e2", "s", "t")]
     assert loaded.bad == ()
     assert loaded.repaired == ()
 
 
-def test_a_table_of_arrow_holds_what_a_file_of_lines_does(tmp_path):
+def test_arrow_table_matches_json_lines(tmp_path):
     pa = pytest.importorskip("pyarrow", reason="the extra [parquet]")
     from pyarrow import parquet
 
@@ -91,7 +91,7 @@ def test_a_table_of_arrow_holds_what_a_file_of_lines_does(tmp_path):
         read_summaries(tmp_path / "any name")
 
 
-def test_what_is_exported_to_parquet_is_read_again(tmp_path):
+def test_parquet_export_round_trips(tmp_path):
     pytest.importorskip("pyarrow", reason="the extra [parquet]")
     pytest.importorskip("pandas")
     import fairjudge as fj
@@ -111,7 +111,7 @@ def test_what_is_exported_to_parquet_is_read_again(tmp_path):
         assert (second.value, second.unscored) == (None, "refused")
 
 
-def test_one_object_is_a_file_of_one(tmp_path):
+def test_single_object_is_a_file_with_one_record(tmp_path):
     assert len(summaries(tmp_path, SUMMARY, "s.json")) == 1
 
 
@@ -137,7 +137,7 @@ def test_a_raw_nul_within_text_is_kept(tmp_path):
     assert summaries(tmp_path, SUMMARY.replace('"t"', '"a\0b"')).records[0].text == "a\0b"
 
 
-def test_a_line_of_ten_megabytes(tmp_path):
+def test_ten_megabyte_line_is_read(tmp_path):
     text = "word " * 2_000_000
     line = json.dumps({"eid": "e", "system": "s", "text": text})
     assert len(summaries(tmp_path, line).records[0].text) == 10_000_000
@@ -174,7 +174,7 @@ def cluster(*contents, eid="e1"):
     return Cluster.model_validate({"eid": eid, "articles": articles})
 
 
-def test_a_summary_of_an_unknown_cluster_is_named_with_its_line():
+def test_summary_of_unknown_cluster_is_named_with_its_line():
     summaries = (
         Summary(eid="flood-2031", system="s", text=""),
         Summary(eid="flod-2031", system="s", text=""),
@@ -197,7 +197,7 @@ def test_a_summary_of_an_unknown_cluster_is_named_with_its_line():
         (("text", "", "..."), "2 of 3 articles are empty, one is left"),
     ],
 )
-def test_clusters_from_which_no_reference_can_be_built(contents, part):
+def test_unbuildable_clusters_are_reported(contents, part):
     assert part in why_not_buildable(cluster(*contents))
 
 
@@ -212,7 +212,7 @@ def test_real_labels_are_read(shared_data):
     assert len(loaded) == 38_400  # 100 articles x 12 systems x 4 aspects x 8 annotators
 
 
-def test_the_real_cluster_as_crawled(shared_data):
+def test_real_crawled_cluster_is_read(shared_data):
     (real,) = read_clusters(shared_data / "recession" / "cluster.json")
     assert len(real.articles) == 46
     assert why_not_buildable(real) is None

@@ -69,7 +69,7 @@ def exact(value):
 
 
 @given(st.lists(references(), min_size=1, max_size=3, unique_by=lambda r: r["eid"]))
-def test_references_are_written_as_they_were_read(tmp_path_factory, given_list):
+def test_references_round_trip(tmp_path_factory, given_list):
     folder = tmp_path_factory.mktemp("trip")
     for name in ("r.json", "r.jsonl", "r.jsonl.gz"):
         (folder / "given.json").write_text(json.dumps(given_list))
@@ -78,7 +78,7 @@ def test_references_are_written_as_they_were_read(tmp_path_factory, given_list):
         assert exact(items) == exact(given_list)
 
 
-def test_unknown_keys_keep_their_order_and_numbers_their_kind(tmp_path):
+def test_unknown_keys_keep_order_and_numbers_keep_type(tmp_path):
     line = (
         '{"eid": "e", "system": "s", "aspect": "coverage", "annotator": "p", "value": 3, '
         '"z": {"b": 1, "a": [1.0, 2, null]}, "y": 1e-07, "x": 123456789012345678901}'
@@ -97,14 +97,14 @@ def test_unknown_keys_keep_their_order_and_numbers_their_kind(tmp_path):
         ("yelp/clusters.jsonl", read_clusters),
     ],
 )
-def test_real_files_come_out_equal_line_by_line(shared_data, tmp_path, name, reader):
+def test_real_files_round_trip_line_by_line(shared_data, tmp_path, name, reader):
     write_jsonl(tmp_path / "out.jsonl", reader(shared_data / name))
     with (shared_data / name).open() as given_lines, (tmp_path / "out.jsonl").open() as lines:
         for given_line, line in zip(given_lines, lines, strict=True):
             assert json.loads(given_line) == json.loads(line)
 
 
-def test_a_real_published_list_comes_out_equal(shared_data, tmp_path):
+def test_published_list_round_trips(shared_data, tmp_path):
     path = shared_data / "recession" / "cluster.json"
     write_records(tmp_path / "out.json", read_clusters(path))
     assert json.loads((tmp_path / "out.json").read_text()) == json.loads(path.read_text())
@@ -119,7 +119,7 @@ def failing():
 
 
 @pytest.mark.parametrize("name", ["s.jsonl", "s.json", "s.jsonl.gz"])
-def test_a_failure_half_way_leaves_the_old_file_and_no_other(tmp_path, name):
+def test_failed_write_keeps_only_the_old_file(tmp_path, name):
     (tmp_path / name).write_text("old")
     with pytest.raises(RuntimeError, match="broke off"):
         write_records(tmp_path / name, failing())
@@ -141,7 +141,7 @@ def test_standard_output(capsysbinary):
     )
 
 
-def test_a_link_is_followed_not_replaced(tmp_path):
+def test_symlink_is_followed_not_replaced(tmp_path):
     (tmp_path / "real.jsonl").write_text("old")
     (tmp_path / "link.jsonl").symlink_to("real.jsonl")
     write_jsonl(tmp_path / "link.jsonl", [ONE])
@@ -155,7 +155,7 @@ def test_a_device_is_written_to_not_replaced():
 
 
 @pytest.mark.parametrize("name", ["absent/s.jsonl", ".", "s.csv"])
-def test_where_nothing_can_be_written(tmp_path, name):
+def test_unwritable_location_raises(tmp_path, name):
     with pytest.raises(InputError, match=r"cannot write the file|not as \.csv"):
         write_records(tmp_path / name, [ONE])
     assert list(tmp_path.iterdir()) == []

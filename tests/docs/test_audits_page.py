@@ -7,7 +7,7 @@ from pathlib import Path
 ROOT = Path(__file__).parents[2]
 
 
-def test_the_measured_blocks_are_those_of_the_results() -> None:
+def test_measured_blocks_match_the_results() -> None:
     script = ROOT / "benchmarks" / "audits_page.py"
     result = subprocess.run(
         [sys.executable, str(script), "--check"], capture_output=True, text=True, check=False

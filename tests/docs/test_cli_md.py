@@ -11,7 +11,7 @@ ROOT = Path(__file__).parents[2]
 
 
 @pytest.mark.parametrize("terminal", [{}, {"COLUMNS": "200", "TERM": "xterm", "FORCE_COLOR": "1"}])
-def test_cli_md_is_up_to_date_whatever_the_terminal(terminal: dict[str, str]) -> None:
+def test_cli_md_is_up_to_date_for_any_terminal(terminal: dict[str, str]) -> None:
     result = subprocess.run(
         [sys.executable, str(ROOT / "scripts" / "generate_docs.py"), "--check"],
         env=dict(os.environ) | terminal,
@@ -22,7 +22,7 @@ def test_cli_md_is_up_to_date_whatever_the_terminal(terminal: dict[str, str]) ->
     assert result.returncode == 0, result.stderr
 
 
-def test_cli_md_names_the_commands_and_has_no_colour() -> None:
+def test_cli_md_lists_the_commands_without_colour() -> None:
     text = (ROOT / "docs" / "cli.md").read_text("utf-8")
     assert "\x1b" not in text
     for command in (

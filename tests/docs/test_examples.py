@@ -102,7 +102,7 @@ def test_examples_run(path: Path, folder: Path, cli: Callable[..., Done]) -> Non
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.name)
-def test_what_is_not_run_says_why(path: Path) -> None:
+def test_skipped_examples_state_a_reason(path: Path) -> None:
     for block in blocks(path.read_text("utf-8")):
         match = NOT_RUN.match(block.comment)
         if match is not None:
@@ -111,7 +111,7 @@ def test_what_is_not_run_says_why(path: Path) -> None:
             assert block.comment in {"", LOCAL}, f"{path.name}:{block.line}: {block.comment!r}"
 
 
-def test_examples_are_found_in_order_with_what_is_said_above_them() -> None:
+def test_examples_are_found_in_order_with_the_text_above() -> None:
     page = textwrap.dedent(
         """\
         text

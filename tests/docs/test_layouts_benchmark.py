@@ -21,7 +21,7 @@ def _rows(page: Path) -> dict[str, list[str]]:
     return {title: row for title, *row in cells[1:]}
 
 
-def test_every_layout_comes_to_a_leaderboard():
+def test_every_layout_gives_a_leaderboard():
     rows = _rows(PAGE)
     assert [*rows] == [layout.title for layout in layouts()]
     for title, (n_commands, *_, n_ranked, error) in rows.items():
@@ -30,7 +30,7 @@ def test_every_layout_comes_to_a_leaderboard():
         assert int(n_ranked) >= 1, title
 
 
-def test_the_script_goes_the_way_of_two_layouts(tmp_path):
+def test_script_runs_for_two_layouts(tmp_path):
     """Of the bundled example: one that needs a writer, and one whose labels need an LLM."""
     page = tmp_path / "your-data.md"
     page.write_text(PAGE.read_text("utf-8"), "utf-8")

@@ -194,14 +194,14 @@ MISTAKES = list(BLOCK.finditer(PAGE))
 
 
 @pytest.mark.parametrize("mistake", MISTAKES, ids=lambda match: match["title"])
-def test_a_mistake_ends_as_the_page_says(mistake: re.Match[str], machine: Machine) -> None:
+def test_mistake_gives_the_documented_output(mistake: re.Match[str], machine: Machine) -> None:
     for name in setups_of(mistake):
         SETUPS[name](machine)
     code = None if mistake["entered"].startswith(">>>") else int(mistake["code"] or 1)
     assert outcome(mistake["entered"], machine) == (code, mistake["message"])
 
 
-def test_every_block_of_the_page_is_a_mistake_that_is_run() -> None:
+def test_every_block_of_the_page_is_run() -> None:
     assert len(MISTAKES) >= 30
     assert PAGE.count("```text\n") == PAGE.count("\n### ") == len(MISTAKES)
     assert {name for match in MISTAKES for name in setups_of(match)} == set(SETUPS)

@@ -27,13 +27,13 @@ def exists(name: str) -> bool:
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(ROOT).as_posix())
-def test_names_and_links_lead_somewhere(page: Path) -> None:
+def test_names_and_links_resolve(page: Path) -> None:
     text = re.sub(r"```diff\n.*?```", "", page.read_text("utf-8"), flags=re.DOTALL)
     assert [name for name in sorted(set(NAME.findall(text))) if not exists(name)] == []
     assert [link for link in LINK.findall(text) if not (page.parent / link).exists()] == []
 
 
-def test_the_tests_that_the_security_page_names_are_there():
+def test_tests_named_on_the_security_page_exist():
     text = (ROOT / "docs" / "security.md").read_text("utf-8")
     pages = set(re.findall(r"`(?:tests/)?([\w/]+\.py)`", text))
     files = [path.relative_to(ROOT / "tests").as_posix() for path in ROOT.glob("tests/**/*.py")]

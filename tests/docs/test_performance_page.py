@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 
-def test_the_page_is_that_of_the_results() -> None:
+def test_page_matches_the_results() -> None:
     pytest.importorskip("torch", reason="needs the extra [local]")
     import performance
 

@@ -10,7 +10,7 @@ from fairjudge.studies.graph import make_steps
 PAGE = Path(__file__).parents[2] / "docs" / "study.md"
 
 
-def test_the_file_on_the_page_is_read_and_makes_what_the_page_says(tmp_path):
+def test_study_file_on_the_page_gives_the_documented_output(tmp_path):
     text = PAGE.read_text("utf-8")
     path = tmp_path / "study.toml"
     path.write_text(text.partition("```toml\n")[2].partition("```")[0], "utf-8")

@@ -29,14 +29,14 @@ def test_all_scripts_are_tested() -> None:
     assert scripts == {"scripted_judge.py", "own_criterion/judge_tone.py", "build_and_judge.py"}
 
 
-def test_a_judge_that_never_reads_tells_no_system_apart(tmp_path: Path) -> None:
+def test_constant_judge_distinguishes_no_systems(tmp_path: Path) -> None:
     # whoever stands first wins, so each pair is won once by either side: a tie, worth 0.5 each
     lines = run("scripted_judge.py", cwd=tmp_path).splitlines()
     assert len(lines) == 3
     assert all("mean=0.5," in line and "n_unscored=0" in line for line in lines)
 
 
-def test_an_own_criterion_is_judged_on_its_own_scale(tmp_path: Path) -> None:
+def test_custom_criterion_is_judged_on_its_own_scale(tmp_path: Path) -> None:
     *verdicts, signature = run("own_criterion/judge_tone.py", cwd=tmp_path).splitlines()
     assert len(verdicts) == 6
     assert {float(line.split()[-1]) for line in verdicts} <= {1.0, 2.0, 3.0}

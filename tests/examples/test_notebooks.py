@@ -28,7 +28,7 @@ def folder(tmp_path, monkeypatch):
     return tmp_path
 
 
-def test_there_are_notebooks():
+def test_notebooks_exist():
     assert [path.name for path in NOTEBOOKS] == [
         "study_of_summaries.ipynb",
         "trusting_a_judge.ipynb",
@@ -59,7 +59,7 @@ def test_trusting_a_judge(folder):
 
 
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.name)
-def test_outputs_are_kept_small_and_name_no_machine(path):
+def test_outputs_are_small_and_contain_no_local_paths(path):
     text = path.read_text("utf-8")
     assert len(text) < LARGEST_BYTES
     assert not [place for place in ("/home/", "/root/", "/tmp/", "/work/") if place in text]  # noqa: S108

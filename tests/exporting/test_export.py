@@ -52,7 +52,7 @@ def exported(tmp_path, judgements, to, name="file", **more):
     return path, export_judgements(judgements, path, to=to, **more)
 
 
-def test_csv_has_a_row_for_each_judgement_and_loses_no_text(tmp_path):
+def test_csv_has_one_row_per_judgement_with_full_text(tmp_path):
     path, records = exported(tmp_path, MIXED, "csv")
     rows = list(csv.DictReader(io.StringIO(path.read_text("utf-8"), newline="")))
     assert records.n_rows == len(rows) == 4
@@ -87,7 +87,7 @@ def test_parquet_without_pyarrow_names_the_extra(tmp_path, monkeypatch):
     assert list(tmp_path.iterdir()) == []
 
 
-def test_inspect_scores_are_of_one_judge_and_leave_out_what_has_no_score(tmp_path):
+def test_inspect_scores_are_of_one_judge_without_unscored_items(tmp_path):
     rows = [single(), single("e2", repeat=0), single("e2", repeat=1, value=1), unscored(eid="e3")]
     path, records = exported(tmp_path, rows, "inspect-scores")
     assert (records.n_rows, records.n_left_out) == (3, 1)
@@ -113,7 +113,7 @@ def test_inspect_scores_are_of_one_judge_and_leave_out_what_has_no_score(tmp_pat
         ([single(), single()], "two judgements of 'e1', repeat 0"),
     ],
 )
-def test_what_inspect_has_no_place_for_is_refused(tmp_path, rows, problem):
+def test_values_unsupported_by_inspect_raise(tmp_path, rows, problem):
     with pytest.raises(InputError, match=problem):
         exported(tmp_path, rows, "inspect-scores")
     assert list(tmp_path.iterdir()) == []
@@ -128,7 +128,7 @@ def plain(attributes):
     }
 
 
-def test_events_have_the_attributes_of_the_conventions(tmp_path):
+def test_events_have_the_opentelemetry_attributes(tmp_path):
     rows = [*MIXED, single(trace_id="0" * 31 + "A", span_id="not an id", response_id="r-1")]
     path, records = exported(tmp_path, rows, "otel", observed_unix_nano=5)
     requests = read_rows(path)
@@ -157,7 +157,7 @@ def identity(row):
     return (row.eid, *systems, row.unit, row.aspect, row.judge, value)
 
 
-def test_label_studio_tasks_come_back_as_the_judgements_that_they_were(tmp_path):
+def test_label_studio_tasks_round_trip(tmp_path):
     rows = [
         single(),
         single(judge="k", value=2),
@@ -204,7 +204,7 @@ def test_label_studio_shows_the_summaries_in_their_order(tmp_path):
         exported(tmp_path, [single("e2")], "label-studio", summaries=texts)
 
 
-def test_people_who_annotate_the_exported_tasks_are_read_back(tmp_path):
+def test_annotations_of_exported_tasks_are_imported(tmp_path):
     path, _ = exported(tmp_path, [single(), pair("a", "ba")], "label-studio")
     tasks = read_json(path)
     for task in tasks:
@@ -219,7 +219,7 @@ def test_people_who_annotate_the_exported_tasks_are_read_back(tmp_path):
 
 
 @pytest.mark.parametrize("to", sorted(set(TARGETS) - {"parquet"}))
-def test_gzip_holds_the_same(tmp_path, to):
+def test_gzip_export_has_equal_content(tmp_path, to):
     answers = [[{"aid": "a", "answer": "Rain."}]]
     requests = [{"question": "Why?", "answer_groups": answers}]
     article = {"aid": "a", "content": "It rained."}
@@ -232,7 +232,7 @@ def test_gzip_holds_the_same(tmp_path, to):
     assert gzip.decompress(packed.read_bytes()) == plain_file.read_bytes()
 
 
-def test_nothing_to_export_and_unknown_targets_are_refused(tmp_path):
+def test_empty_exports_and_unknown_targets_raise(tmp_path):
     with pytest.raises(InputError, match="there are no judgements"):
         exported(tmp_path, [], "csv")
     with pytest.raises(InputError, match="no target 'xlsx'; choose from csv"):
@@ -243,7 +243,7 @@ def run(*arguments):
     return invoke("data", "export", *arguments)
 
 
-def test_the_command_chooses_by_aspect_system_and_judge(tmp_path):
+def test_command_filters_by_aspect_system_and_judge(tmp_path):
     source, out = tmp_path / "j.jsonl", tmp_path / "scores.jsonl"
     write_records(source, [single(), single(system="other"), single("e2"), unscored(eid="e3")])
     result = run(source, "-o", out, "--to", "inspect-scores", "--system", "lead")
@@ -256,6 +256,6 @@ def test_the_command_chooses_by_aspect_system_and_judge(tmp_path):
     assert run(source, "-o", out, "--to", "csv", "--summaries", source).exit_code == 2
 
 
-def test_the_command_takes_every_target():
+def test_command_accepts_every_target():
     result = run("--help")
     assert all(name.split("-")[0] in result.output for name in TARGETS)

@@ -29,13 +29,13 @@ def plugin(tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize("name", CASES)
-def test_values_are_what_they_were(name, tmp_path):
+def test_values_match_the_recording(name, tmp_path):
     check(name, CASES[name](tmp_path))
 
 
 @pytest.mark.local_model
 @pytest.mark.parametrize("name", LOCAL_CASES)
-def test_values_of_local_models_are_what_they_were(name, tmp_path):
+def test_values_of_local_models_match_the_recording(name, tmp_path):
     check(name, LOCAL_CASES[name](tmp_path))
 
 
@@ -43,7 +43,7 @@ def test_every_recorded_value_has_its_case():
     assert read_golden().keys() == CASES.keys() | LOCAL_CASES.keys()
 
 
-def test_a_difference_is_named_by_its_place():
+def test_difference_is_named_by_its_path():
     by_name = {"runs": {"judge": {"identity": {"seed": 1}}}, "keys": ["a", "b"]}
     recorded = {"runs": {"judge": {"identity": {"seed": 2}}}, "keys": ["a"], "more": 0}
     assert differences(by_name, recorded) == [

@@ -121,7 +121,7 @@ def texts(state):
     return [problem["text"] for problem in state["problems"]]
 
 
-async def test_one_call_for_questions_one_an_article_and_one_a_question():
+async def test_build_makes_one_call_per_step_article_and_question():
     context = deps(["cause?", "moment?"])
     state = await run(context)
     assert questions_of(state) == ["cause?", "moment?"]
@@ -140,21 +140,21 @@ async def test_one_call_for_questions_one_an_article_and_one_a_question():
     assert (cause["group_weights"], cause["kind"]) == ([2, 1, 1], "rivals")
 
 
-async def test_of_five_articles_all_questions_are_sorted_by_one_call():
+async def test_questions_of_five_articles_are_grouped_in_one_call():
     context = deps(["cause?", "moment?", "cost?"], articles=ARTICLES[:5])
     state = await run(context)
     assert context.builder.grouper.calls == [["cause?", "moment?"]]
     assert questions_of(state) == ["cause?", "moment?"]
 
 
-async def test_answers_beyond_what_one_call_sorts_go_by_question():
+async def test_too_many_answers_for_one_call_are_grouped_per_question():
     many = {aid: tuple(f"{n}-{aid}" for n in range(8)) for aid in "abcde"}
     context = deps(["p?", "q?"], articles=ARTICLES[:5], table={"p?": many, "q?": many})
     await run(context)
     assert context.builder.grouper.calls == [["p?"], ["q?"]]
 
 
-async def test_no_second_round_and_as_many_questions_as_the_words_bear():
+async def test_number_of_questions_is_limited_by_words_without_second_round():
     """min(12, max(4, words // 60)): 246 words bear 4, 600 bear 10, 6,000 bear 12."""
     for n_words, n in ((40, 4), (300, 10), (3000, 12)):
         articles = [Article(aid=aid, content="word " * n_words) for aid in "ab"]
@@ -167,7 +167,7 @@ async def test_no_second_round_and_as_many_questions_as_the_words_bear():
     assert context.builder.writer.calls[0][1] == 30
 
 
-async def test_the_same_words_answer_every_question_that_they_answer():
+async def test_one_passage_may_answer_several_questions():
     """Cause 1: a passage counts under each question, whatever other question has it."""
     context = deps(["cause?", "other sorting?"])
     state = await run(context)
@@ -179,7 +179,7 @@ async def test_the_same_words_answer_every_question_that_they_answer():
     assert [len(items) for items in state["question_answers"][0]["answer_groups"]] == [2, 1, 1]
 
 
-async def test_a_question_whose_memberships_are_those_of_another_goes():
+async def test_question_with_memberships_of_another_is_dropped():
     # a in r, b in f, d in q: all three are those of "cause?", which has four
     context = deps(["same as cause?", "cause?"])
     state = await run(context)
@@ -195,7 +195,7 @@ class SomeFacets(ByFirstLetter):
         return replace(grouping, rivals=()) if question.startswith("which") else grouping
 
 
-async def test_one_question_whose_answers_can_all_be_true_stays_only_where_none_has_rivals():
+async def test_compatible_question_is_kept_only_if_none_has_rivals():
     rivals = {f"rivals {n}?": {"a": (f"x{n}",), "b": (f"y{n}",)} for n in range(4)}
     facets = {
         "which effects?": {"c": ("heat",), "d": ("smoke",)},
@@ -246,7 +246,7 @@ async def test_a_question_on_which_most_groups_have_no_rival_counts_as_facets(le
     assert questions_of(state) == (["many?", "two?"] if stays else ["two?"])
 
 
-async def test_what_one_source_alone_answers_shows_no_difference_between_sources():
+async def test_question_answered_by_one_source_is_dropped():
     # of three articles 30 % are one: "sides?" has two answers, both of a
     context = deps(["sides?", "cause?"], articles=ARTICLES[:3])
     state = await run(context)
@@ -254,7 +254,7 @@ async def test_what_one_source_alone_answers_shows_no_difference_between_sources
     assert whys(state) == {"sides?": "answered by 1 source, fewer than 2"}
 
 
-async def test_so_it_is_after_invalid_answers_are_out():
+async def test_question_left_with_one_source_after_validation_is_dropped():
     table = {"when?": {"a": ("May",), "b": ("!no idea",)}, "cause?": TABLE["cause?"]}
     state = await run(deps(["when?", "cause?"], table=table))
     assert whys(state) == {"when?": "answered by 1 of 6 sources, fewer than 30 %"}
@@ -262,7 +262,7 @@ async def test_so_it_is_after_invalid_answers_are_out():
     assert whys(state) == {"culprit?": "1 answer group, fewer than 2"}
 
 
-async def test_questions_nearly_the_same_are_asked_once_but_what_is_no_how():
+async def test_near_duplicate_questions_are_merged_unless_question_words_differ():
     """Cause 2: "How did the creature get under the skin?" is not "What was the creature ...?"."""
     question = "What was the creature under the skin?"
     how = "How was the creature under the skin?"
@@ -276,14 +276,14 @@ async def test_questions_nearly_the_same_are_asked_once_but_what_is_no_how():
     assert list(whys(state).values())[:2] == ["nearly the same as another question"] * 2
 
 
-async def test_only_the_articles_that_answer_most_stay_where_a_number_is_given():
+async def test_article_limit_keeps_those_with_most_answers():
     state = await run(deps(["cause?", "culprit?"], max_articles=3))
     assert state["kept_aids"] == ["a", "b", "c"]
     (question,) = state["question_answers"]
     assert question["group_labels"] == ["r", "f"]  # d's group is gone
 
 
-async def test_articles_that_do_not_fit_are_shown_in_parts_and_the_best_of_each_come_first():
+async def test_too_long_articles_are_split_and_best_questions_come_first():
     context = deps(["cause?", "cost?"], ["moment?", "cause?"], n_parts=2, n_questions=3)
     state = await run(context)
     assert context.builder.writer.calls == [("ace", 3, 2), ("bdf", 3, 2)]
@@ -296,7 +296,7 @@ async def test_articles_that_do_not_fit_are_shown_in_parts_and_the_best_of_each_
     assert [call[0] for call in context.builder.writer.calls] == ["ad", "be", "cf"]
 
 
-async def test_articles_too_long_together_are_halved_until_they_fit():
+async def test_articles_too_long_together_are_split_until_they_fit():
     context = deps(Unscored(reason="too_long"), ["cause?"], ["moment?"])
     state = await run(context)
     assert [call[0] for call in context.builder.writer.calls] == ["abcdef", "ace", "bdf"]
@@ -314,7 +314,7 @@ async def test_dropped_answers_are_counted_by_reason():
     assert counts == {"does not stand in its article": 6, "does not answer its question": 1}
 
 
-async def test_one_failed_step_never_loses_its_siblings():
+async def test_failed_step_does_not_affect_its_siblings():
     context = deps(
         ["cause?", "moment?"],
         answerer=Answerer(TABLE, failing={"f": Unscored(reason="refused", detail="no")}),
@@ -330,7 +330,7 @@ async def test_one_failed_step_never_loses_its_siblings():
     assert whys(state)["moment?"] == "answers not grouped: budget: spent"
 
 
-async def test_without_questions_there_is_a_reason_and_no_second_try():
+async def test_no_questions_give_a_reason_without_retry():
     context = deps(Unscored(reason="refused", detail="no"))
     state = await run(context)
     assert (state["question_answers"], state["kept_aids"]) == ([], [])
@@ -368,7 +368,7 @@ class Completer:
 
 
 @pytest.mark.parametrize(("n_words", "calls"), [(10, ["abcdef"]), (900, list("abcdef"))])
-async def test_short_articles_are_read_again_by_one_call_longer_ones_each(n_words, calls):
+async def test_short_articles_share_one_second_reading_call(n_words, calls):
     articles = [Article(aid=aid, content="word " * n_words) for aid in "abcdef"]
     completer = Completer()
     state = await run(deps(["cause?"], articles=tuple(articles), completer=completer))
@@ -385,7 +385,7 @@ async def test_short_articles_are_read_again_by_one_call_longer_ones_each(n_word
     assert sum(absent) == 6 + len(calls)
 
 
-async def test_passages_that_do_not_say_their_label_leave_their_group():
+async def test_passages_not_supporting_their_label_leave_the_group():
     whole = await run(deps(["cause?"], completer=Completer()))
     groups = [[item["aid"] for item in group] for group in texts_of(whole)]
     assert groups == [["a", "c", "e"], ["b"], ["d"]]
@@ -402,7 +402,7 @@ async def test_passages_that_do_not_say_their_label_leave_their_group():
     assert counts["does not say its group's label"] == 2
 
 
-async def test_a_question_left_with_one_group_after_the_second_reading_goes():
+async def test_question_with_one_group_after_second_reading_is_dropped():
     completer = Completer(unsupported=((0, 1, 0), (0, 2, 0)))
     state = await run(deps(["cause?"], completer=completer))
     assert state["question_answers"] == []
@@ -413,7 +413,7 @@ def texts_of(state):
     return state["question_answers"][0]["answer_groups"]
 
 
-async def test_a_second_reading_that_fails_changes_nothing_and_is_named():
+async def test_failed_second_reading_changes_nothing_and_is_reported():
     completer = Completer(failing=Unscored(reason="backend", detail="down"))
     state = await run(deps(["cause?"], completer=completer))
     assert questions_of(state) == ["cause?"]

@@ -86,7 +86,7 @@ async def run(context):
     return [records[position] for position in range(len(context.tasks))]
 
 
-async def test_every_task_is_asked_once_and_comes_back_in_its_place():
+async def test_every_task_is_judged_once_and_keeps_its_position():
     judge, book = ScriptedJudge(), Book()
     tasks = [task(n) for n in (3, 1, 2)]
     result = await run(deps(judge, tasks, book))
@@ -116,7 +116,7 @@ class SlowReader(ScriptedJudge):
         self.most = max(self.most, self.in_a_row)
 
 
-async def test_others_have_their_turn_while_a_chunk_is_worked_on():
+async def test_other_coroutines_run_during_a_chunk():
     judge = SlowReader()
 
     async def other():
@@ -151,7 +151,7 @@ async def test_a_cancelled_run_leaves_no_call_running():
     assert sorted(ended) == sorted(tasks)
 
 
-async def test_a_reply_that_cannot_be_read_is_repaired_once():
+async def test_unreadable_reply_is_repaired_once():
     judge = ScriptedJudge({"s001": "four, I think"}, repairs={"s001": "4"})
     fine, mended = await run(deps(judge, [task(0), task(1)]))
     assert (mended.value, mended.raw) == (4.0, "four, I think")
@@ -163,7 +163,7 @@ async def test_a_reply_that_cannot_be_read_is_repaired_once():
 @pytest.mark.parametrize(
     "repair", ["still no number", "9", Unscored(reason="refused", detail="no")]
 )
-async def test_where_the_repair_fails_too_the_first_reason_is_kept(repair):
+async def test_failed_repair_keeps_the_first_reason(repair):
     judge = ScriptedJudge({"s000": "well..."}, repairs={"s000": repair})
     (judgement,) = await run(deps(judge, [task(0)]))
     assert (judgement.value, judgement.unscored, judgement.raw) == (None, "unparseable", "well...")
@@ -175,14 +175,14 @@ async def test_where_the_repair_fails_too_the_first_reason_is_kept(repair):
     [("7", "off_scale")]
     + [(Unscored(reason=r, detail="d"), r) for r in ("refused", "backend", "budget", "too_long")],
 )
-async def test_only_what_cannot_be_read_is_repaired(reply, reason):
+async def test_only_unreadable_replies_are_repaired(reply, reason):
     judge = ScriptedJudge({"s000": reply})
     (judgement,) = await run(deps(judge, [task(0)]))
     assert judgement.unscored == reason
     assert judge.repaired == {}
 
 
-async def test_the_fallback_fills_in_what_is_left_and_says_so():
+async def test_fallback_scores_remaining_items_and_is_recorded():
     judge = ScriptedJudge(
         {"s001": Unscored(reason="refused", detail="no", raw="I won't"), "s002": "hm"}
     )
@@ -209,14 +209,14 @@ async def test_the_fallback_fills_in_what_is_left_and_says_so():
         assert (judgement.judge, judgement.signature) == ("scripted", "local's")
 
 
-async def test_a_fallback_that_fails_leaves_the_judges_reason():
+async def test_failed_fallback_keeps_the_judge_reason():
     judge = ScriptedJudge({"s000": Unscored(reason="budget", detail="spent")})
     failing = ScriptedJudge({"s000": Unscored(reason="empty_input", detail="no sentence")})
     (judgement,) = await run(deps(judge, [task(0)], fallback=failing))
     assert (judgement.unscored, judgement.model_extra["detail"]) == ("budget", "spent")
 
 
-async def test_an_empty_summary_is_never_filled_in():
+async def test_empty_summary_never_uses_the_fallback():
     judge = ScriptedJudge({"s000": Unscored(reason="empty_input", detail="empty")})
     fallback = ScriptedJudge()
     (judgement,) = await run(deps(judge, [task(0)], fallback=fallback))
@@ -224,7 +224,7 @@ async def test_an_empty_summary_is_never_filled_in():
     assert fallback.n_asked == {}
 
 
-async def test_one_order_of_a_pair_filled_in_still_makes_one_verdict():
+async def test_fallback_for_one_order_still_gives_one_verdict():
     pair = {"systems": ("a", "b"), "texts": ("x", "y"), "protocol": "pairwise"}
     tasks = [task(0, **pair, order=order) for order in ("ab", "ba")]
 
@@ -243,7 +243,7 @@ async def test_one_order_of_a_pair_filled_in_still_makes_one_verdict():
     assert [item.model_extra["verdict"] for item in result] == ["a", "a"]
 
 
-async def test_what_is_recorded_already_is_not_asked():
+async def test_recorded_items_are_not_judged_again():
     judge, book = ScriptedJudge(), Book()
     tasks = [task(n) for n in range(5)]
     first = await run(deps(judge, tasks[:3], book))
@@ -253,7 +253,7 @@ async def test_what_is_recorded_already_is_not_asked():
     assert set(judge.n_asked.values()) == set(book.calls.values()) == {1}
 
 
-async def test_nothing_to_do_ends_with_what_is_recorded():
+async def test_run_without_pending_tasks_returns_recorded_judgements():
     judge, book = ScriptedJudge(), Book()
     tasks = [task(0)]
     await run(deps(judge, tasks, book))
@@ -261,7 +261,7 @@ async def test_nothing_to_do_ends_with_what_is_recorded():
     assert await run(deps(judge, [], book)) == []
 
 
-async def test_a_chunk_is_recorded_when_it_is_done_whatever_the_others_do():
+async def test_finished_chunk_is_recorded_independently():
     """Chunks go out together; one that hangs keeps none of the others from being recorded."""
     others_done = asyncio.Event()
 
@@ -333,7 +333,7 @@ async def test_a_killed_run_resumes_from_its_checkpoints_with_whole_chunks_kept(
     assert all(judge.n_asked[f"s{n:03}"] == 1 for n in range(4))
 
 
-async def test_state_holds_positions_and_nothing_of_tasks_or_judgements(tmp_path):
+async def test_state_contains_only_positions(tmp_path):
     """What is written of a million tasks must not pile up in the checkpoints of the whole."""
     secret, system = "a sentence that stands in a text", "a system of this name"
     tasks = [task(n, texts=(secret,), systems=(f"{system} {n}",)) for n in range(300)]
@@ -360,7 +360,7 @@ async def test_a_run_of_many_tasks_has_a_bounded_number_of_chunks(monkeypatch):
     assert len(settled) == 5
 
 
-async def test_a_programming_error_is_not_swallowed():
+async def test_programming_error_propagates():
     class Broken(ScriptedJudge):
         def read(self, task, reply):
             raise KeyError("a bug")

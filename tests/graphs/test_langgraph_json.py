@@ -21,7 +21,7 @@ def resolve(path: str) -> Callable[[], CompiledStateGraph]:
     return getattr(importlib.import_module(module), name)
 
 
-def test_the_graphs_are_named_and_the_project_is_what_they_need():
+def test_langgraph_json_lists_the_graphs_and_dependencies():
     assert set(CONFIG["graphs"]) == {"by_article", "reference", "judge"}
     assert CONFIG["dependencies"] == ["."]
 
@@ -40,7 +40,7 @@ def test_the_graphs_are_named_and_the_project_is_what_they_need():
         ("judge", {"plan", "chunk"}),
     ],
 )  # fmt: skip
-def test_each_path_opens_without_arguments_and_draws_its_steps(graph, nodes):
+def test_each_graph_opens_without_arguments_and_draws_its_steps(graph, nodes):
     factory = resolve(CONFIG["graphs"][graph])
     # the tools would take any parameter for one that they are to fill
     assert not inspect.signature(factory).parameters
@@ -49,7 +49,7 @@ def test_each_path_opens_without_arguments_and_draws_its_steps(graph, nodes):
     assert "graph TD" in sample.draw_mermaid()
 
 
-def test_the_steps_inside_are_drawn_too():
+def test_inner_steps_are_drawn():
     sample = resolve(CONFIG["graphs"]["judge"])().get_graph(xray=True)
     inside = {name.removeprefix("chunk:") for name in sample.nodes}
     assert {"ask", "read", "repair", "fallback", "record"} <= inside

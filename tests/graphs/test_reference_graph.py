@@ -87,7 +87,7 @@ def texts(state):
     return [problem["text"] for problem in state["problems"]]
 
 
-async def test_only_valid_questions_stay_and_the_others_say_why():
+async def test_only_valid_questions_are_kept_and_others_have_reasons():
     state = await run(deps())
     (question,) = state["question_answers"]
     assert question["question"] == "cause?"
@@ -109,7 +109,7 @@ async def test_questions_are_written_on_the_representative_articles():
     assert context.builder.writer.aids == [["b", "c", "d"]]
 
 
-async def test_every_question_goes_to_every_article():
+async def test_every_question_is_asked_of_every_article():
     context = deps()
     await run(context)
     assert context.builder.answerer.calls == (1 + 3) * len(ARTICLES)
@@ -123,7 +123,7 @@ async def test_without_seed_questions_the_medium_article_is_used():
     assert len(state["question_answers"]) == 1
 
 
-async def test_articles_too_long_together_are_halved_until_they_fit():
+async def test_articles_too_long_together_are_split_until_they_fit():
     too_long = Unscored(reason="too_long")
     context = deps(writer=Writer("cause?", failing=[too_long]))
     state = await run(context)
@@ -131,14 +131,14 @@ async def test_articles_too_long_together_are_halved_until_they_fit():
     assert len(state["question_answers"]) == 1
 
 
-async def test_an_article_too_long_by_itself_leaves_no_questions_and_a_reason():
+async def test_single_too_long_article_gives_no_questions_and_a_reason():
     too_long = Unscored(reason="too_long", detail="9000 tokens")
     state = await run(deps(writer=Writer(failing=[too_long, too_long])))
     assert state["question_answers"] == []
     assert texts(state) == ["no questions: too_long: 9000 tokens"]
 
 
-async def test_a_failed_answer_is_named_and_the_rest_goes_on():
+async def test_failed_answer_is_named_and_others_continue():
     class Failing(Answerer):
         async def answer(self, question, article, *, cluster):
             if article.aid == "b" and question == "cause?":
@@ -150,7 +150,7 @@ async def test_a_failed_answer_is_named_and_the_rest_goes_on():
     assert state["question_answers"][0]["question"] == "cause?"
 
 
-async def test_answers_that_cannot_be_grouped_drop_the_question_and_say_so():
+async def test_ungroupable_answers_drop_the_question_with_reason():
     class Failing:
         async def group(self, question, answers, articles):
             return Unscored(reason="unparseable", detail="no groups")
@@ -177,7 +177,7 @@ async def test_questions_whose_answers_do_not_differ_are_dropped():
     assert state["dropped"][-1]["why"] == "answers do not differ"
 
 
-async def test_a_failed_post_filter_keeps_the_question_and_says_so():
+async def test_failed_post_filter_keeps_the_question_with_note():
     state = await run(deps(post_filter=Filter(Unscored(reason="budget", detail="spent"))))
     assert len(state["question_answers"]) == 1
     assert texts(state) == ["'cause?' not post-filtered: budget: spent"]
