@@ -1,4 +1,4 @@
-"""Labelled summaries, and a model on loopback that rates as people do where its prompt lets it."""
+"""Labelled summaries, and a model on loopback that agrees with the labels for some prompts."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ ANCHORS = '"sets"'
 
 
 def quality(eid: str, system: str) -> int:
-    """Return what people say of a summary, 1 to 5."""
+    """Return the human rating of a summary, 1 to 5."""
     return choice(f"{eid} {system}", 5) + 1
 
 
@@ -26,7 +26,7 @@ def choice(text: str, n: int) -> int:
 
 
 def write_data(n: int = N_DOCUMENTS) -> None:
-    """Clusters, summaries that say how good they are, and labels with notes."""
+    """Write clusters, summaries that state their quality, and labels with notes."""
     clusters, summaries, labels = [], [], []
     for number in range(n):
         eid = f"event{number}"
@@ -49,7 +49,7 @@ SILENT = "I cannot say."
 
 
 def judge(*, sees: str | None):
-    """Return a model that rates as people do where `sees` stands in the prompt, else by chance."""
+    """Return a model that rates as the labels if the prompt contains `sees`, else randomly."""
 
     def answer(call: Call) -> Reply:
         text = text_of(call)
@@ -79,7 +79,7 @@ DECIDED = "how people decided between other summaries"
 
 
 def write_pairs(n: int = N_DOCUMENTS) -> None:
-    """The same clusters and summaries, with people's preferences, each seen in a drawn order."""
+    """Write the clusters and summaries with human preferences, each pair in a random order."""
     write_data(n)
     labels = []
     for number in range(n):
@@ -100,9 +100,9 @@ def write_pairs(n: int = N_DOCUMENTS) -> None:
 
 
 def pair_judge(*, sees: str | None):
-    """Return a model that decides as people do where `sees` is in the prompt, else by place.
+    """Return a model that agrees with the labels if the prompt contains `sees`.
 
-    Elsewhere it prefers the first in three of four questions, and else decides at random.
+    Otherwise it prefers the first summary in three of four questions, else answers randomly.
     """
 
     def answer(call: Call) -> Reply:
@@ -121,6 +121,6 @@ def pair_judge(*, sees: str | None):
 
 
 def shown_pair(text: str) -> list[tuple[str, int]]:
-    """Return the event with the system, and the quality, of both summaries that are asked about."""
+    """Return the event and system, and the quality, of both summaries in a prompt."""
     result = re.findall(r"\((event\d+, \w+)\)\. Worth (\d)", text)
     return [(name, int(good)) for name, good in result[-2:]]

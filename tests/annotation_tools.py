@@ -1,4 +1,4 @@
-"""A small labelling job, its server as a process of its own, and an annotator without a browser."""
+"""A small labelling job, its server in its own process, and an annotator without a browser."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def reference(eid: str, *, n_answers: int = 3) -> dict[str, Any]:
 def write_world(
     folder: Path, *, n_clusters: int = 2, systems: tuple[str, ...] = ("x", "y")
 ) -> None:
-    """Write references.json and summaries.jsonl: 3 answers a cluster, 3 sentences a summary."""
+    """Write references.json and summaries.jsonl: 3 answers per cluster, 3 sentences per summary."""
     references = [reference(f"e{n}") for n in range(n_clusters)]
     (folder / "references.json").write_text(json.dumps(references), "utf-8")
     write_jsonl(
@@ -85,7 +85,7 @@ class Server:
     output: list[str] = field(default_factory=list)
 
     def interrupt(self) -> str:
-        """Press Ctrl-C, and return what the command said at the end."""
+        """Interrupt the command as Ctrl-C does, and return its last output."""
         self.process.send_signal(signal.SIGINT)
         out, err = self.process.communicate(timeout=PATIENCE_SECONDS)
         assert self.process.returncode == 0, err
@@ -118,7 +118,7 @@ def serve(folder: Path, *arguments: str, task: str = "coverage") -> Server:
 
 
 class Annotator:
-    """Labels through plain requests, as the page's forms do."""
+    """An annotator that labels with plain requests, as the page's forms do."""
 
     def __init__(self, url: str, name: str) -> None:
         self.http = httpx.Client(base_url=url, follow_redirects=True, timeout=PATIENCE_SECONDS)

@@ -25,10 +25,10 @@ PATIENCE_MS = 60_000
 
 @pytest.fixture(scope="module")
 def chromium() -> Iterator[Any]:
-    """One Chromium for all tests of a module.
+    """Yield one Chromium for all tests of a module.
 
-    Not of the session: while Playwright is open its event loop runs in the tests' thread, and
-    `asyncio.run` of any other test would be refused.
+    It is not session-wide: while Playwright is open, its event loop runs in the tests' thread, and
+    `asyncio.run` would fail in other tests.
     """
     try:
         from playwright.sync_api import sync_playwright
@@ -49,10 +49,10 @@ def chromium() -> Iterator[Any]:
 
 @pytest.fixture
 def open_page(chromium: Any) -> Iterator[Callable[..., Any]]:
-    """Return a function that opens a page of its own context; options are the context's.
+    """Return a function that opens a page in a new context; its options are the context's.
 
-    ``open_page(url, viewport=PHONE, color_scheme="dark")``. A page that logs an error or an
-    exception of a script fails the test when it ends.
+    ``open_page(url, viewport=PHONE, color_scheme="dark")``. At teardown the test fails if a page
+    logged an error or an exception of a script.
     """
     contexts: list[Any] = []
     complaints: list[str] = []
@@ -77,7 +77,7 @@ def open_page(chromium: Any) -> Iterator[Callable[..., Any]]:
 
 
 def unfold(page: Any) -> None:
-    """Open whatever is folded, and wait until the page has been told."""
+    """Open all collapsed elements, and wait until the page has handled the events."""
     page.evaluate(
         """() => Promise.all(
             [...document.querySelectorAll("details:not([open])")].map(one => new Promise(done => {
@@ -88,7 +88,7 @@ def unfold(page: Any) -> None:
 
 
 def serious_faults(page: Any) -> list[str]:
-    """Return what axe-core finds of serious or critical impact on the page as it stands."""
+    """Return axe-core's violations of serious or critical impact on the current page."""
     from axe_playwright_python.sync_playwright import Axe
 
     result = Axe().run(page).response["violations"]

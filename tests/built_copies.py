@@ -1,4 +1,4 @@
-"""Copies of the project, installed as users install it: a wheel, and an editable one."""
+"""Builds of the project, installed as users do: a wheel, and an editable install."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ ROOT = Path(__file__).parents[1]
 
 
 def source_copy(folder: Path) -> Path:
-    """Copy the files that git knows of, links as links, and return their folder."""
+    """Copy the files tracked by git, keeping symbolic links, and return their folder."""
     listed = ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"]
     result = subprocess.run(listed, cwd=ROOT, capture_output=True, check=True)
     names = [name for name in result.stdout.decode().split("\0") if (ROOT / name).is_file()]
@@ -29,7 +29,7 @@ def source_copy(folder: Path) -> Path:
 
 
 def built(kind: str, source: Path, folder: Path) -> Path:
-    """Return what the build backend makes: ``"wheel"``, ``"editable"`` or ``"sdist"``."""
+    """Return the built file of a kind: ``"wheel"``, ``"editable"`` or ``"sdist"``."""
     folder.mkdir(parents=True, exist_ok=True)
     code = f"from setuptools import build_meta; build_meta.build_{kind}({str(folder)!r})"
     subprocess.run([sys.executable, "-c", code], cwd=source, capture_output=True, check=True)
@@ -38,7 +38,7 @@ def built(kind: str, source: Path, folder: Path) -> Path:
 
 
 def environment_of(made: Path | None, folder: Path) -> Path:
-    """Return the Python of a new environment with this one's packages, and the wheel `made`."""
+    """Return the Python of a new environment with this one's packages and the wheel `made`."""
     venv.create(folder, with_pip=False)
     (site,) = folder.glob("lib/python*/site-packages")
     if made is not None:
@@ -50,7 +50,7 @@ def environment_of(made: Path | None, folder: Path) -> Path:
 
 
 def unpacked(sdist: Path, folder: Path) -> Path:
-    """Return the folder of a source archive."""
+    """Extract a source archive, and return its folder."""
     with tarfile.open(sdist) as archive:
         archive.extractall(folder, filter="data")
     (source,) = folder.iterdir()

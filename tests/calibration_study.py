@@ -1,4 +1,4 @@
-"""A study of a judge with known noise, for the pages that show calibration."""
+"""A study of a judge with known noise, for tests of pages that show calibration."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def judged(eid, system, value, judge):
 
 
 def study(judge="j", *, noise=0.5, systems=("s0", "s1", "<b>s2</b>"), constant=False):
-    """Report on a judge who is one too high and errs by `noise`, on 40 documents by systems."""
+    """Return the report on a judge with bias 1 and noise `noise`, on 40 documents by systems."""
     rng = np.random.default_rng(0)
     judgements, labels, summaries = [], [], []
     for d in range(40):

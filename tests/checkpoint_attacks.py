@@ -1,4 +1,4 @@
-"""Values in a run's checkpoints that ask their reader to call `os.system`."""
+"""Malicious checkpoint values that would make a loader call `os.system`."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ CALLS = {
 
 
 def naming_code(kind: int) -> bytes:
-    """Return msgpack that asks its reader to call `os.system`."""
+    """Return msgpack that would make a loader call `os.system`."""
     return ormsgpack.packb({"ran": ormsgpack.Ext(kind, ormsgpack.packb(CALLS[kind]))})
 
 

@@ -1,4 +1,4 @@
-"""Running the commands as users do, against a server on loopback that answers every prompt."""
+"""Helpers that run commands as users do, with a server on loopback that answers every prompt."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from waiting import MAX_SECONDS, wait_until
 
 @dataclass(frozen=True)
 class Done:
-    """How a command ended."""
+    """The exit code and the output of a command."""
 
     code: int
     out: str
@@ -33,13 +33,13 @@ class Done:
 
 
 class Usual(str):
-    """A word of a usual command line; the same option, given after it, takes its place."""
+    """A default argument of a command line, which a later equal option overrides."""
 
     __slots__ = ()
 
 
 def settled(args: Sequence[object]) -> list[str]:
-    """Return a command line without the usual options that are given again."""
+    """Return a command line without the default options that are overridden."""
     words = list(args)
     for place in reversed(range(len(words))):
         word = words[place]
@@ -52,12 +52,12 @@ Process: TypeAlias = subprocess.Popen[str] | ForkedCommand
 
 
 def start(*args: object, cwd: object = ".", discard_output: bool = False) -> ForkedCommand:
-    """Start a command as a process of its own, which has imported what commands import."""
+    """Start a command in a process that already has the commands' imports."""
     return ForkedCommand(settled(args), cwd=cwd, discard_output=discard_output)
 
 
 def start_interpreter(*args: object, **kwargs: Any) -> subprocess.Popen[str]:
-    """Start a command as users do, in an interpreter that has imported nothing."""
+    """Start a command as users do, in a new interpreter."""
     options: dict[str, Any] = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
     command = [sys.executable, "-m", "fairjudge", *settled(args)]
     return subprocess.Popen(command, env=dict(os.environ), **options | kwargs)
@@ -71,7 +71,7 @@ def finish(process: Process, *, timeout: float = 400) -> Done:
 
 
 def next_line(process: Process) -> str:
-    """Return what a started command says next on standard error; end one that stays silent."""
+    """Return a command's next line on standard error; kill the command if there is none."""
     ending = threading.Timer(MAX_SECONDS, process.kill)
     ending.start()
     try:
@@ -86,18 +86,18 @@ def write_jsonl(path: Path, rows: Sequence[Any]) -> Path:
 
 
 def as_sent(call: Call) -> str:
-    """Return the whole prompt of a call."""
+    """Return the complete prompt of a call."""
     return "\n".join(message["content"] for message in call.body["messages"])
 
 
 def text_of(call: Call) -> str:
-    """Return the whole prompt of a call, without its marks, which differ from cache to cache."""
+    """Return the complete prompt of a call, without the fences, which differ between caches."""
     text = as_sent(call)
     return re.sub(r"^(</?\w+) [0-9a-f]{12}\b", r"\1 mark", text, flags=re.MULTILINE)
 
 
 def prompts_of(server: StubServer) -> Counter[str]:
-    """Return how often each prompt was sent."""
+    """Count how often each prompt was sent."""
     return Counter(text_of(call) for call in server.calls)
 
 
@@ -106,7 +106,7 @@ CAUSES = ("the heavy rain of the past weeks", "the cracks", "the city council")
 
 
 def journalist(call: Call) -> str:
-    """Answer any of the library's prompts; the same prompt always gets the same answer."""
+    """Answer any prompt of the library, deterministically."""
     text = text_of(call)
     reply = by_article(text)
     return _step_by_step(text) if reply is None else json.dumps(reply)
@@ -130,7 +130,7 @@ def _step_by_step(text: str) -> str:
 
 
 def by_article(text: str) -> dict[str, Any] | None:
-    """Answer the prompts of the pipeline by article; None for others."""
+    """Answer the prompts of the pipeline `article`; return None for others."""
     if '{"questions": [{' in text:
         articles = list(range(1, len(re.findall(r"^<article ", text, re.MULTILINE)) + 1))
         n = int(re.search(r"at most (\d+), those first", text)[1])
@@ -173,7 +173,7 @@ def _sorted(number: str, lines: str) -> dict[str, Any]:
 
 
 def _checklist(text: str) -> str:
-    """Say that every other group is covered, or every other sentence supported."""
+    """Answer that every second group is covered, or every second sentence supported."""
     sentences = re.findall(r"^\[(\d+)\] (.+)$", text, re.MULTILINE)
     if sentences:
         return _statements([(int(n), said) for n, said in sentences])
@@ -223,7 +223,7 @@ def summary(system: str, eid: str = "bridge") -> dict[str, str]:
 
 
 def openai(server: StubServer) -> tuple[str, ...]:
-    """Return the options that name the server."""
+    """Return the command-line options for the server."""
     return ("--backend", "openai:stub-model", "--base-url", server.v1)
 
 
@@ -243,7 +243,7 @@ def judging(server: StubServer, *, concurrency: int = 4) -> tuple[str, ...]:
 
 
 class Gate:
-    """Lets a number of calls pass and holds the others until it is opened."""
+    """A gate that lets some calls pass and blocks the others until it is opened."""
 
     def __init__(self, server, *, passing: int) -> None:
         self.n_held = 0

@@ -1,6 +1,6 @@
-"""Fixtures for tests that run commands: a home of one's own, and a server that answers any prompt.
+"""Fixtures for tests that run commands: a temporary home, and a server that answers any prompt.
 
-A `conftest.py` imports those that its folder needs.
+A `conftest.py` imports the fixtures that its folder needs.
 """
 
 from __future__ import annotations
@@ -24,14 +24,14 @@ KEYS = (
 
 @pytest.fixture(autouse=True)
 def no_keys(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Keep the caller's environment out: no keys, servers, proxies or tracing."""
+    """Remove keys, servers, proxies and tracing from the environment."""
     for name in KEYS:
         monkeypatch.delenv(name, raising=False)
 
 
 @pytest.fixture(autouse=True)
 def own_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, no_keys: None) -> None:
-    """Give each test a cache and a working folder of its own, and no keys."""
+    """Use a temporary cache and working folder per test, and no keys."""
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     monkeypatch.setenv("COLUMNS", "100")
     (tmp_path / "work").mkdir()
@@ -40,16 +40,16 @@ def own_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, no_keys: None) -> 
 
 @pytest.fixture
 def server(stub: StubServer) -> StubServer:
-    """A server that answers any of the library's prompts."""
+    """Return a server that answers any prompt of the library."""
     stub.answer = journalist
     return stub
 
 
 @pytest.fixture
 def cli(monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> Callable[..., Done]:
-    """Run a command in this process; whatever is not an exit code fails the test.
+    """Return a function that runs a command in this process; an uncaught exception fails the test.
 
-    With `code`, so does another exit code than that.
+    With `code`, any other exit code fails it, too.
     """
 
     def run_command(*args: object, code: int | None = None) -> Done:
@@ -71,7 +71,7 @@ def cli(monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> C
 
 @pytest.fixture
 def cli_in(cli: Callable[..., Done]) -> Callable[..., Done]:
-    """Run a command in a folder, in this process: as a process it imports for two seconds."""
+    """Return a function that runs a command in a folder, in this process to save imports."""
 
     def run_in(folder: Path, *args: object, code: int | None = None) -> Done:
         with contextlib.chdir(folder):
@@ -84,9 +84,9 @@ def cli_in(cli: Callable[..., Done]) -> Callable[..., Done]:
 def holding(
     server: StubServer, command: Sequence[object], *, passing: int, n_held: int, **options: object
 ) -> Iterator[tuple[Process, Gate]]:
-    """Start a command; yield its process and the gate when so many calls are held, then end both.
+    """Start a command; yield process and gate once `n_held` calls are blocked, then end both.
 
-    The server answers `passing` calls before.
+    The server answers `passing` calls before it blocks.
     """
     gate = Gate(server, passing=passing)
     process = start_interpreter(*command, **options) if options else start(*command)

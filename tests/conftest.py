@@ -1,4 +1,4 @@
-"""Fixtures that every part of the tests may use."""
+"""Fixtures for all tests."""
 
 import gc
 import importlib.util
@@ -40,15 +40,14 @@ if signal.getsignal(signal.SIGHUP) is signal.SIG_IGN:
 
 @pytest.hookimpl(trylast=True)  # when the folders have marked what is theirs
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Begin with what needs a Ray cluster: one worker has it all, and nobody waits at the end."""
+    """Run tests with a Ray cluster first: one worker runs them all, and no other waits for it."""
     items.sort(key=lambda item: item.get_closest_marker("ray") is None)
 
 
 def pytest_collection_finish() -> None:
-    """Keep the collector off the million objects of modules and tests, which stay until the end.
+    """Exempt the million objects of modules and tests from garbage collection.
 
-    A full collection goes through all of them, and statsmodels asks for one in each correction of
-    p-values.
+    A full collection would traverse them all, and statsmodels runs one per correction of p-values.
     """
     gc.collect()
     gc.freeze()
@@ -56,14 +55,14 @@ def pytest_collection_finish() -> None:
 
 @pytest.fixture(autouse=True)
 def own_cache(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Give each test a cache of its own: a stub on a port of an earlier run has replies there."""
+    """Use a new cache per test: a shared one may have replies of a former stub on the same port."""
     folder = tmp_path_factory.getbasetemp() / f"cache{next(CACHE_NUMBERS)}"
     monkeypatch.setenv("XDG_CACHE_HOME", str(folder))
 
 
 @pytest.fixture
 def stub() -> Iterator[StubServer]:
-    """A model provider's server; ``answer`` and ``fail`` say how it replies."""
+    """Yield a stub of a model provider; ``answer`` and ``fail`` set its replies."""
     server = StubServer()
     yield server
     server.close()
@@ -72,7 +71,7 @@ def stub() -> Iterator[StubServer]:
 
 @pytest.fixture(scope="session")
 def shared_data() -> Path:
-    """The folder of third-party data beside the project, which is never copied into it."""
+    """Return the folder of third-party data beside the project, which is never copied into it."""
     beside = Path(__file__).parents[1].parent / "shared" / "data"
     folder = Path(os.environ.get("FAIRJUDGE_SHARED_DATA") or beside)
     if not folder.is_dir():
@@ -82,7 +81,7 @@ def shared_data() -> Path:
 
 @pytest.fixture(scope="session")
 def decision_server() -> Iterator[str]:
-    """A real /v1/systemone server with a small model, on a free port of loopback."""
+    """Yield a real /v1/systemone server with a small model, on a free port of loopback."""
     if importlib.util.find_spec("sparrow_decider") is None:
         pytest.skip("no sparrow-decider installed: dependency group dev")
     port = ReservedPort()

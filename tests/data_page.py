@@ -1,4 +1,4 @@
-"""docs/your-data.md as data: of each layout its files and the lines that read them."""
+"""The layouts of docs/your-data.md: each layout's files and the commands that read them."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def layouts() -> list[Layout]:
 
 
 def write_tables(folder: Path) -> None:
-    """Write the first layout's rows as Parquet and as a data set on disk, by the page's names."""
+    """Write the first layout's rows as Parquet and as a data set on disk, with the page's names."""
     import pyarrow as pa
     from pyarrow import parquet
 

@@ -1,9 +1,8 @@
-"""Commands forked from a process that has imported what they import, which takes two seconds else.
+"""Commands forked from a process that already has their imports, which saves two seconds each.
 
-The server is started once for each worker of pytest. For each command it forks a process that forks
-the command, waits for it and reports its number and exit code: the command itself runs from its
-arguments to the exit of its interpreter as `python -m fairjudge` does, can be killed, and has the
-environment and folder of the test.
+The server is started once per pytest worker. For each command it forks a process that forks the
+command, waits for it and reports its process id and exit code. The command itself parses arguments
+and exits as `python -m fairjudge` does, can be killed, and has the test's environment and folder.
 """
 
 from __future__ import annotations
@@ -35,13 +34,13 @@ MAX_BYTES = 2**17
 
 
 class ForkedCommand:
-    """A command that runs; of `subprocess.Popen`, what tests use."""
+    """A running command, with the methods of `subprocess.Popen` that tests use."""
 
     def __init__(self, args: Sequence[str], *, cwd: object, discard_output: bool) -> None:
         read, write = map(list, zip(*(os.pipe() for _ in range(3)), strict=True))
         files: list[IO[str]] = [os.fdopen(descriptor, encoding="utf-8") for descriptor in read]
         self.stdout, self.stderr, self._status = files
-        if discard_output:  # nobody reads the pipes: one that is full would hold the command
+        if discard_output:  # the pipes are not read, and a full pipe would block the command
             for place in (0, 1):
                 files[place].close()
                 os.close(write[place])
@@ -62,7 +61,7 @@ class ForkedCommand:
         return self.returncode
 
     def wait(self, timeout: float | None = None) -> int:
-        """Wait for the end; raise `subprocess.TimeoutExpired` after `timeout` seconds."""
+        """Wait for the exit; raise `subprocess.TimeoutExpired` after `timeout` seconds."""
         if self.returncode is None and not select.select([self._status], [], [], timeout)[0]:
             raise subprocess.TimeoutExpired(list(self.args), timeout or 0)
         return self._read_status()
@@ -74,7 +73,7 @@ class ForkedCommand:
         return self.returncode
 
     def communicate(self, timeout: float | None = None) -> tuple[str, str]:
-        """Return what the command writes; kill it and raise after `timeout` seconds."""
+        """Return the command's output; kill it and raise after `timeout` seconds."""
         with ThreadPoolExecutor(2) as readers:
             texts = [readers.submit(file.read) for file in (self.stdout, self.stderr)]
             try:
@@ -88,22 +87,22 @@ class ForkedCommand:
         return out, err
 
     def send_signal(self, number: int) -> None:
-        """Send a signal to a command that runs."""
+        """Send a signal to the command if it is running."""
         if self.poll() is None:
             os.kill(self.pid, number)
 
     def terminate(self) -> None:
-        """Ask the command to end."""
+        """Send SIGTERM to the command."""
         self.send_signal(signal.SIGTERM)
 
     def kill(self) -> None:
-        """End the command at once."""
+        """Send SIGKILL to the command."""
         self.send_signal(signal.SIGKILL)
 
 
 @functools.cache
 def _server() -> tuple[subprocess.Popen[bytes], socket.socket]:
-    """Start the server, which ends with this process; return it and what takes requests."""
+    """Start the server, which ends with this process; return it and the socket for requests."""
     ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
     command = [sys.executable, __file__, str(theirs.fileno())]
     server = subprocess.Popen(command, pass_fds=[theirs.fileno()], stdin=subprocess.DEVNULL)
@@ -132,7 +131,7 @@ def _serve(requests: socket.socket) -> None:
 
 
 def _fork_command(descriptors: Sequence[int]) -> None:
-    """Return in a process whose output goes to the pipes; the caller's reports how that ends."""
+    """Fork; return only in the child, with its output in the pipes; its parent reports the exit."""
     out, err, status = descriptors
     pid = os.fork()
     if pid == 0:
@@ -141,7 +140,7 @@ def _fork_command(descriptors: Sequence[int]) -> None:
     os.close(out)
     os.close(err)
     if pid:
-        # What a terminal sends to all is for the command: who waits must say how it ended.
+        # Signals of a terminal are for the command; the waiting process must report its exit.
         for number in (signal.SIGINT, signal.SIGHUP, signal.SIGTERM):
             signal.signal(number, signal.SIG_IGN)
         with os.fdopen(status, "w", encoding="utf-8", buffering=1) as lines:

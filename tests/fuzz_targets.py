@@ -1,4 +1,4 @@
-"""Everything that reads what others wrote, as functions of bytes that fail in our own way only."""
+"""All readers of external data, as functions of bytes that may only raise our own errors."""
 
 from __future__ import annotations
 
@@ -151,7 +151,7 @@ _OF_THE_JOB = tuple(
 
 
 def _labels_file(path: Path) -> None:
-    """Open a file beside a store that knows two labels, one of which stands."""
+    """Open a file next to a store with two labels, one of which is current."""
     before = path.read_bytes()
     keys = set(map(without_probability, _OF_THE_JOB))
     file = LabelsFile(path, is_own=lambda line: without_probability(line) in keys)
@@ -267,7 +267,7 @@ def _lists(data: bytes) -> None:
 
 
 def _quotes(data: bytes) -> None:
-    """Look for what stands before the first NUL in what stands after it."""
+    """Search the text before the first NUL in the text after it."""
     quote, _, text = data.decode("utf-8", "replace").partition("\0")
     span = find_quote(quote, text)
     if span is not None:
@@ -314,7 +314,7 @@ def _checklist(data: bytes) -> None:
 
 
 def _sealed(data: bytes) -> None:
-    """Read bytes as rows; seal them as a row, change one byte of it, and read that."""
+    """Read bytes as rows; also seal them as a row, change one byte, and read the result."""
     row = unseal(data)
     assert row is None or seal(row) == data or "checksum" in row
     text = data.decode("utf-8", "surrogateescape")
@@ -335,7 +335,7 @@ def _sealed(data: bytes) -> None:
 
 
 def _records(data: bytes) -> None:
-    """Read a file of two sound rows with `data` between them: those come back, and stay."""
+    """Read a file of two valid rows with `data` between them: both are read, and remain."""
     folder = _FOLDER / "sealed"
     folder.mkdir(exist_ok=True)
     first, last = {"n": 1}, {"n": 2}
@@ -358,7 +358,7 @@ QUESTIONS = (
 
 
 def _server(data: bytes) -> None:
-    """Read a reply of an OpenAI server as the backend does."""
+    """Parse a response of an OpenAI server as the backend does."""
 
     def answer(request: httpx2.Request) -> httpx2.Response:
         return httpx2.Response(200, content=data)

@@ -1,4 +1,4 @@
-"""Run every target of `fuzz_targets` under atheris, each in a process of its own."""
+"""Run every target of `fuzz_targets` under atheris, each in its own process."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pathlib import Path
 
 
 def fuzz_one(name: str, seconds: int, corpus: Path) -> None:
-    """Fuzz one target until the time is up or it crashes; this ends the process."""
+    """Fuzz one target until the time is up or it crashes, then exit the process."""
     import atheris
 
     with atheris.instrument_imports(include=["fairjudge"]):
@@ -26,7 +26,7 @@ def fuzz_one(name: str, seconds: int, corpus: Path) -> None:
 
 
 def seeds(corpus: Path) -> None:
-    """Give the fuzzer the sound rows of the Hypothesis tests to begin from."""
+    """Write the valid rows of the Hypothesis tests as the fuzzer's initial corpus."""
     import json
 
     from faults.test_fuzz import MARKUP, SOUND
@@ -37,7 +37,7 @@ def seeds(corpus: Path) -> None:
 
 
 def main() -> int:
-    """Read SECONDS and names, and fuzz."""
+    """Fuzz the targets on the command line for SECONDS each."""
     sys.path.insert(0, str(Path(__file__).parent))
     arguments = sys.argv[1:]
     if arguments[:1] == ["--one"]:

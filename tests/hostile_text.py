@@ -1,4 +1,4 @@
-"""What texts of others must not become: controls of a terminal, elements of a page."""
+"""Hostile texts, which must not become terminal controls or elements of a page."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ CONTROLS = re.compile(r"[\x00-\x09\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2
 
 
 class Tags(HTMLParser):
-    """Collects what a browser would see as elements, attributes and targets."""
+    """A collector of the elements, attributes and link targets of a page."""
 
     def __init__(self):
         super().__init__()

@@ -1,4 +1,4 @@
-"""Commands run in this process by typer's runner, for tests of what they print and write."""
+"""Helpers that run commands in this process with typer's runner."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ def invoke(*words: object, **options: Any) -> Result:
 
 
 def run(*words: object, code: int = 0) -> Result:
-    """Run a command that ends with `code`."""
+    """Run a command; require the exit code `code`."""
     result = invoke(*words)
     assert result.exit_code == code, result.output
     return result

@@ -1,4 +1,4 @@
-"""Reading of the JSON and JSONL files that commands write."""
+"""Readers of the JSON and JSONL files that commands write."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ def read_json(path: str | Path) -> Any:
 
 
 def read_rows(path: str | Path) -> list[Any]:
-    """Return the values in a JSONL file, one a line."""
+    """Return the values in a JSONL file."""
     return [json.loads(line) for line in Path(path).read_bytes().splitlines()]
 
 

@@ -1,4 +1,4 @@
-"""What a test cannot do without."""
+"""Checks of a test's requirements."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import pytest
 
 
 def missing(need: str) -> NoReturn:
-    """Skip; in continuous integration, which brings everything, fail."""
+    """Skip the test; fail it in continuous integration, which has all requirements."""
     if os.environ.get("FAIRJUDGE_CI"):
         pytest.fail(f"{need}, which .ci/run should have brought", pytrace=False)
     pytest.skip(need)

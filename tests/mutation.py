@@ -1,4 +1,4 @@
-"""Put small faults into a copy of the package, one at a time, and see which no test notices."""
+"""Insert small faults into a copy of the package, one at a time, and report the undetected ones."""
 
 from __future__ import annotations
 
@@ -96,7 +96,7 @@ COMPUTED: Mapping[type[ast.operator], tuple[str, str]] = {
 
 @dataclass(frozen=True, slots=True, order=True)
 class Mutant:
-    """A piece of one file, in bytes from its beginning, and what stands there instead."""
+    """A byte range of one file, and its replacement."""
 
     path: str
     line: int
@@ -105,11 +105,11 @@ class Mutant:
     by: str
 
     def applied(self, source: bytes) -> bytes:
-        """Return the file with the fault in it."""
+        """Return the file's content with the fault."""
         return source[: self.begin] + self.by.encode() + source[self.end :]
 
     def lines(self, source: bytes) -> tuple[str, str]:
-        """Return the line with the fault, before and after; what spans several as one."""
+        """Return the line with the fault, before and after; several lines are joined."""
         first = source.rfind(b"\n", 0, self.begin) + 1
         last = source.find(b"\n", self.end)
         last = len(source) if last < 0 else last
@@ -119,7 +119,7 @@ class Mutant:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """How tests ended: killed (one failed), lived (none did), or timed out; and which failed."""
+    """The outcome of tests: killed (one failed), lived (none did), timed out; and the failures."""
 
     how: str
     failing: tuple[str, ...] = ()
@@ -131,7 +131,7 @@ def _one_line(text: bytes) -> str:
 
 
 class _Finder(ast.NodeVisitor):
-    """Collects the mutants of one file; what tests cannot see, as annotations, holds none."""
+    """A collector of the mutants of one file; unobservable code such as annotations has none."""
 
     def __init__(self, path: str, source: bytes) -> None:
         self.path = path
@@ -152,7 +152,7 @@ class _Finder(ast.NodeVisitor):
         self.mutants.append(Mutant(self.path, line, begin, end, by))
 
     def _between(self, left: ast.AST, right: ast.AST, operator: str, by: str) -> None:
-        """Replace the operator, a pattern, that stands between two nodes."""
+        """Replace the operator, a pattern, between two nodes."""
         begin, end = self._end(left), self._begin(right)
         if where := re.search(operator.encode(), self.source[begin:end]):
             self._replace(begin + where.start(), begin + where.end(), by)
@@ -242,7 +242,7 @@ class _Finder(ast.NodeVisitor):
             self.visit(node.value)
 
     def visit_Raise(self, node: ast.Raise) -> None:
-        """Leave words of errors alone."""
+        """Skip the texts of errors."""
 
     visit_JoinedStr = visit_Assert = visit_Raise  # noqa: N815
 
@@ -252,14 +252,14 @@ class _Finder(ast.NodeVisitor):
 
 
 def _is_text(node: ast.expr) -> bool:
-    """Say whether `%` and `+` here put words together."""
+    """Return whether `%` or `+` concatenates text at this node."""
     return isinstance(node, ast.JoinedStr) or (
         isinstance(node, ast.Constant) and isinstance(node.value, str | bytes)
     )
 
 
 def _is_type(node: ast.expr) -> bool:
-    """Say whether `|` here makes a union of types."""
+    """Return whether `|` builds a union of types at this node."""
     if isinstance(node, ast.Constant):
         return node.value is None
     if not isinstance(node, ast.Name):
@@ -268,14 +268,14 @@ def _is_type(node: ast.expr) -> bool:
 
 
 def candidates(path: str, source: bytes) -> list[Mutant]:
-    """Return every change of a file that may be a mutant, in order."""
+    """Return all potential mutants of a file, in order."""
     finder = _Finder(path, source)
     finder.visit(ast.parse(source))
     return sorted(set(finder.mutants))
 
 
 def is_program(mutant: Mutant, source: bytes) -> bool:
-    """Say whether the file is Python still with it, and another program than before."""
+    """Return whether the mutated file is valid Python and a different program."""
     try:
         changed = ast.parse(mutant.applied(source))
     except SyntaxError:
@@ -284,7 +284,7 @@ def is_program(mutant: Mutant, source: bytes) -> bool:
 
 
 def files_of(root: Path, place: str) -> list[str]:
-    """Return the files of a place: a package or module below fairjudge, or a path."""
+    """Return the files of `place`: a package or module in fairjudge, or a path."""
     base = root if place.endswith(".py") or place.startswith("fairjudge/") else root / "fairjudge"
     if place in AT_ROOT:
         base = root
@@ -301,7 +301,7 @@ def files_of(root: Path, place: str) -> list[str]:
 
 
 def draw(root: Path, places: Sequence[str], *, n: int, seed: int) -> list[Mutant]:
-    """Return `n` mutants of the places, drawn evenly by the seed; all of a place `FILE:LINE`."""
+    """Return `n` random mutants of the places; all mutants of a place `FILE:LINE`."""
     sources: dict[str, bytes] = {}
     chosen: list[Mutant] = []
     drawn_from: list[Mutant] = []
@@ -321,10 +321,10 @@ def draw(root: Path, places: Sequence[str], *, n: int, seed: int) -> list[Mutant
 
 
 def relevant_tests(path: str, tests: Mapping[str, str]) -> list[list[str]]:
-    """Return the files of tests that concern a module, in lists to be run one after the other.
+    """Return the test files relevant to a module, in lists to run in order.
 
-    First those named after it or importing it, which see most faults soonest, then those of its
-    folder, then those of whole commands that are named after its package.
+    First those named after it or importing it, which detect most faults; then those in its folder;
+    then those of complete commands named after its package.
     """
     parts = path.removesuffix(".py").split("/")
     parts = parts if parts[0] == "fairjudge" else ["fairjudge", *parts]
@@ -346,7 +346,7 @@ def relevant_tests(path: str, tests: Mapping[str, str]) -> list[list[str]]:
 
 @contextmanager
 def copy_of(root: Path) -> Iterator[Path]:
-    """Give a copy of the tree in which `fairjudge` is a whole package, and remove it after."""
+    """Yield a temporary copy of the tree in which `fairjudge` is a complete package."""
     with tempfile.TemporaryDirectory(prefix="mutants-", ignore_cleanup_errors=True) as folder:
         copy = Path(folder, "tree")
         shutil.copytree(root, copy, ignore=shutil.ignore_patterns(*NOT_COPIED), symlinks=True)
@@ -357,7 +357,7 @@ def copy_of(root: Path) -> Iterator[Path]:
 
 
 def run_tests(copy: Path, options: Sequence[str]) -> Outcome:
-    """Run tests on the copy, in a process of their own."""
+    """Run tests on the copy, in a separate process."""
     log = copy.parent / "tests.xml"
     log.unlink(missing_ok=True)
     process = multiprocessing.get_context("fork").Process(
@@ -387,7 +387,7 @@ def _failing(log: Path) -> Iterator[str]:
 
 
 class _Alarm:
-    """Ends the process where a test takes too long."""
+    """A pytest plugin that exits the process if a test takes too long."""
 
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_protocol(self) -> Iterator[None]:
@@ -423,23 +423,23 @@ def _test(copy: Path, options: Sequence[str]) -> None:
 
 
 def preload() -> None:
-    """Import what tests of others' code import, once for all processes."""
+    """Import third-party packages that tests use, once for all processes."""
     for name in HEAVY:
         with suppress(ImportError):
             importlib.import_module(name)
 
 
 def known_equivalents(root: Path) -> dict[tuple[str, str, str], str]:
-    """Return why mutants (path, line before, line after) were found to change nothing."""
+    """Return the reasons why mutants (path, line before, line after) are equivalent."""
     path = root / "tests" / "equivalent_mutants.toml"
     rows = tomllib.loads(path.read_text("utf-8")).get("mutant", []) if path.exists() else []
     return {(row["path"], row["before"], row["after"]): row["why"] for row in rows}
 
 
 def judge(root: Path, mutants: Sequence[Mutant]) -> Counter[str]:
-    """Run the tests of each mutant, say what lived, and return how many ended how.
+    """Run the tests of each mutant, print the survivors, and return the counts of outcomes.
 
-    A test that fails on the sound copy kills nothing: it is left out, and what it killed run again.
+    A test that fails on the unchanged copy is excluded, and the mutants that it killed run again.
     """
     texts = {
         path.relative_to(root).as_posix(): path.read_text("utf-8")
@@ -472,7 +472,7 @@ def judge(root: Path, mutants: Sequence[Mutant]) -> Counter[str]:
 
 
 def _lacks(path: str) -> str:
-    """Say which optional package a module's tests would be skipped without, if it is not here."""
+    """Return the missing optional package without which a module's tests are skipped, if any."""
     package = Path(path).stem.partition("_")[0]
     lacking = package in OPTIONAL and importlib.util.find_spec(package) is None
     return f"{package} is not installed" if lacking else ""
@@ -481,7 +481,7 @@ def _lacks(path: str) -> str:
 def _run_one(
     copy: Path, mutant: Mutant, tests: Sequence[Sequence[str]], unsound: dict[str, bool]
 ) -> str:
-    """Say how a mutant ended; ``unsound`` says of tests that failed whether they always do."""
+    """Return a mutant's outcome; ``unsound`` maps failed tests to whether they always fail."""
     sound = (copy / mutant.path).read_bytes()
     for items in tests:
         while True:
@@ -502,7 +502,7 @@ def _run_one(
 
 
 def main(arguments: Sequence[str] | None = None, *, root: Path = ROOT) -> int:
-    """Read the options, draw, run, and sum up; 1 where a mutant lived that is not equivalent."""
+    """Run random mutants and print a summary; return 1 if a mutant lived and is not equivalent."""
     parser = argparse.ArgumentParser(prog="scripts/mutate", description=__doc__)
     parser.add_argument("places", nargs="*", metavar="PLACE", help="stats, stats/levels, FILE:LINE")
     parser.add_argument("-n", type=int, default=60, help="mutants to draw (default 60)")

@@ -1,8 +1,8 @@
-"""Run the notebooks of examples/ as Jupyter does, and record what their cells show.
+"""Run the notebooks of examples/ as Jupyter does, and record the outputs of their cells.
 
     python tests/notebooks.py examples/trusting_a_judge.ipynb
 
-runs a notebook in a folder that is gone afterwards, and keeps the outputs in it.
+runs a notebook in a temporary folder, and stores the outputs in it.
 """
 
 from __future__ import annotations
@@ -27,9 +27,9 @@ def code_cells(notebook: Json) -> list[Json]:
 
 
 async def run_all(path: Path) -> tuple[Json, list[Json]]:
-    """Run the cells one after the other, each within the running loop.
+    """Run the cells in order, within the running event loop.
 
-    Return the names that stand at the end, and what each cell shows, by media type.
+    Return the final namespace, and each cell's outputs by media type.
     """
     names: Json = {"__name__": "__main__"}
     outputs = []
@@ -53,7 +53,7 @@ async def _run(tree: ast.Module | ast.Expression, title: str, names: Json) -> ob
 
 
 def shown(value: object) -> dict[str, str]:
-    """Return what Jupyter shows of a value, by media type."""
+    """Return Jupyter's display of a value, by media type."""
     plain = value if isinstance(value, (dict, list, tuple)) else None
     outputs = {"text/plain": repr(value) if plain is None else pformat(plain, sort_dicts=False)}
     html = getattr(value, "_repr_html_", None)
@@ -61,7 +61,7 @@ def shown(value: object) -> dict[str, str]:
 
 
 def stored(cell: Json) -> dict[str, str]:
-    """Return what a notebook keeps of a cell's output, by media type."""
+    """Return a cell's output stored in a notebook, by media type."""
     return {
         media_type: "".join(lines)
         for output in cell["outputs"]
@@ -70,7 +70,7 @@ def stored(cell: Json) -> dict[str, str]:
 
 
 def record(path: Path) -> None:
-    """Run a notebook and keep its outputs."""
+    """Run a notebook and store its outputs."""
     with tempfile.TemporaryDirectory() as folder, contextlib.chdir(folder):
         os.environ["XDG_CACHE_HOME"] = folder
         _, outputs = asyncio.run(run_all(path))

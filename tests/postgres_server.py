@@ -1,4 +1,4 @@
-"""A real PostgreSQL server on loopback, in a folder of its own, for the length of the tests."""
+"""A real PostgreSQL server on loopback for the tests, in a temporary folder."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def find_binaries() -> Path | None:
 
 
 class PostgresServer:
-    """Runs until `stop`; `start` brings it back with the same data on the same port."""
+    """A server that runs until `stop`; `start` restarts it with the same data and port."""
 
     def __init__(self, binaries: Path, *, fsync: bool = False) -> None:
         self._binaries = binaries
@@ -77,7 +77,7 @@ class PostgresServer:
             time.sleep(0.05)
 
     def stop(self, how: signal.Signals = signal.SIGINT) -> None:
-        """End the server at once: SIGINT breaks connections off, SIGQUIT as a crash does."""
+        """Stop the server immediately: SIGINT closes connections, SIGQUIT simulates a crash."""
         if self._process is not None:
             self._process.send_signal(how)
             self._process.wait(120)
@@ -121,6 +121,6 @@ def _unprivileged() -> str:
 
 
 def _end_with_parent() -> None:
-    """Let the server end with the thread that started it, however that one ends (Linux)."""
+    """Make the kernel stop the server when its parent thread ends (Linux)."""
     if os.uname().sysname == "Linux":
         ctypes.CDLL(None).prctl(_SET_PDEATHSIG, signal.SIGINT)

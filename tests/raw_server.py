@@ -1,4 +1,4 @@
-"""A server on loopback that writes what it likes, byte by byte: what no HTTP library would send."""
+"""A server on loopback that writes arbitrary bytes, which no HTTP library would send."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from typing import Any, BinaryIO
 
 @dataclass
 class Line:
-    """One connection: `read` the next request's body, None at the end; `write` bytes."""
+    """One connection; `read` returns the next request's body, or None at the end."""
 
     connection: socket.socket
     file: BinaryIO
@@ -37,7 +37,7 @@ class Line:
 
 @dataclass
 class RawServer:
-    """Keeps what was asked; ``url`` ends in ``/v1``."""
+    """The server's URL, which ends in ``/v1``, and the received requests."""
 
     url: str
     requests: list[Any] = field(default_factory=list)
@@ -48,7 +48,7 @@ class RawServer:
 def raw_server(
     serve: Callable[[RawServer, Line], None], *, tls: ssl.SSLContext | None = None
 ) -> Iterator[RawServer]:
-    """Let `serve` talk on every connection, each in a thread; under TLS with a context."""
+    """Run `serve` on every connection, each in a thread; with TLS if there is a context."""
     with socket.create_server(("127.0.0.1", 0), backlog=128) as listening:
         scheme = "http" if tls is None else "https"
         server = RawServer(f"{scheme}://127.0.0.1:{listening.getsockname()[1]}/v1")
@@ -78,7 +78,7 @@ def raw_server(
 
 
 def certify(folder: Path) -> Path:
-    """Make a key and a certificate for 127.0.0.1, signed by itself, in one file."""
+    """Create a key and a self-signed certificate for 127.0.0.1, in one file."""
     file = folder / "server.pem"
     items = [
         "req",
@@ -99,7 +99,7 @@ def certify(folder: Path) -> Path:
 
 @contextmanager
 def tls_server(serve: Callable[[RawServer, Line], None], certificate: Path) -> Iterator[RawServer]:
-    """As `raw_server`, under TLS with what `certify` made."""
+    """Run a `raw_server` with TLS and a certificate of `certify`."""
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.load_cert_chain(certificate)
     with raw_server(serve, tls=context) as server:
@@ -107,13 +107,13 @@ def tls_server(serve: Callable[[RawServer, Line], None], certificate: Path) -> I
 
 
 def http(body: bytes, *, status: str = "200 OK", headers: str = "") -> bytes:
-    """Return a whole reply."""
+    """Return a complete HTTP response."""
     head = f"HTTP/1.1 {status}\r\ncontent-type: application/json\r\n{headers}"
     return f"{head}content-length: {len(body)}\r\n\r\n".encode() + body
 
 
 def chat(text: str, *, name: str | None = "x", **fields: Any) -> bytes:
-    """Return the body of a chat completion; ``usage``, ``message`` and others replace its own."""
+    """Return the body of a chat completion; keyword arguments such as ``usage`` replace fields."""
     message = {"role": "assistant", "content": text}
     choice = {"index": 0, "message": message, "finish_reason": "stop"} | fields.pop("choice", {})
     usage = {"prompt_tokens": 5, "completion_tokens": 2}
@@ -130,5 +130,5 @@ def message(text: str) -> bytes:
 
 
 def number_of(body: Any) -> str:
-    """Return the number that a prompt ``item <n>`` asks about."""
+    """Return the number in a prompt ``item <n>``."""
     return re.findall(r"item (\d+)", body["messages"][-1]["content"])[0]

@@ -1,4 +1,4 @@
-"""A Ray cluster of two nodes on loopback: two raylets, each with workers of its own."""
+"""A Ray cluster of two nodes on loopback: two raylets, each with its own workers."""
 
 from __future__ import annotations
 
@@ -18,15 +18,17 @@ QUIET = {"RAY_USAGE_STATS_ENABLED": "0", "RAY_DISABLE_IMPORT_WARNING": "1", "OMP
 
 
 class RayCluster:
-    """Runs until `close`; `environment` is what commands need to take part.
+    """A cluster that runs until `close`; commands need its `environment` to connect.
 
-    Its token is its own: whoever reaches a node without one runs what he likes, and the token that
-    Ray may keep in the user's home is the user's.
+    It has its own token: nodes without one execute anybody's code, and the token that Ray may store
+    in the user's home must not be used.
     """
 
     def __init__(self) -> None:
-        self.folder = Path(tempfile.mkdtemp(prefix="fjray", dir="/tmp"))  # sockets' names are short
-        # Not 127.0.0.1, for which Ray takes an address that others reach.
+        self.folder = Path(
+            tempfile.mkdtemp(prefix="fjray", dir="/tmp")
+        )  # the length of socket paths is limited
+        # Not 127.0.0.1, which Ray would replace by an externally reachable address.
         self._port = ReservedPort("127.0.0.2")
         self.address = f"127.0.0.2:{self._port.number}"
         self.environment = {
@@ -35,7 +37,7 @@ class RayCluster:
             "RAY_AUTH_MODE": "token",
             "RAY_AUTH_TOKEN": secrets.token_hex(32),
         }
-        # Its workers' caches are not the user's.
+        # Workers must not use the user's cache.
         caches = str(self.folder / "cache")
         self._everywhere = {**os.environ, **self.environment, "XDG_CACHE_HOME": caches}
         self._nodes: list[subprocess.Popen[bytes]] = []
@@ -50,14 +52,13 @@ class RayCluster:
             raise
 
     def start_node(self) -> None:
-        """Add a node, as a second machine would."""
+        """Add a node, which simulates another machine."""
         self._start(f"--address={self.address}")
 
     def kill_node(self, name: str) -> None:
-        """Lose a node with all its workers, at once: one with a worker `name`.
+        """Kill a node that has a worker `name`, with all its workers.
 
-        Neither the first, which keeps the cluster together, nor that of the gate, which stands for
-        the machine where the command runs.
+        The first node (the head) and the gate's node (the machine of the command) are not killed.
         """
 
         def runs(node: subprocess.Popen[bytes], task: str) -> bool:
@@ -70,7 +71,7 @@ class RayCluster:
         node.wait(60)
 
     def workers(self, name: str) -> list[int]:
-        """Return the processes that now run the task or actor `name`."""
+        """Return the processes that are running the task or actor `name`."""
         below = [process for node in self._nodes for process in _descendants(node.pid)]
         return [process for process in below if _title(process).startswith(f"ray::{name}")]
 
@@ -112,7 +113,7 @@ def _kill(processes: list[int]) -> None:
 
 
 def _descendants(root: int) -> list[int]:
-    """Return `root` and every process below it."""
+    """Return `root` and all its descendant processes."""
     parents: dict[int, int] = {}
     for entry in Path("/proc").iterdir():
         if entry.name.isdigit():

@@ -1,4 +1,4 @@
-"""Pairwise replies that were recorded of GPT-3.5 on SummEval, as rows of judgements."""
+"""GPT-3.5's recorded pairwise replies on SummEval, as rows of judgements."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 
 
 def recorded_pairs(path: Path) -> list[dict[str, Any]]:
-    """Return a row of each reply; the letter that it begins with names the side as shown."""
+    """Return one row per reply; its first letter is the side in the order shown."""
     rows = []
     with path.open(encoding="utf-8") as lines:
         for line in lines:

@@ -1,4 +1,4 @@
-"""A small study with every kind of record, and hostile text in each place that a page shows."""
+"""A small study with every kind of record, and hostile text in every field shown on a page."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def _article(c: int, a: int) -> dict:
 
 
 def reference(c: int) -> dict:
-    """Two questions; the first has two answers, of which two outlets share one."""
+    """Return a reference with two questions, the first with two answers (one by two outlets)."""
     return {
         "eid": f"c{c}",
         "articles": [_article(c, a) for a in range(4)],
@@ -65,12 +65,12 @@ def _judged(c: int, system: str, aspect: str, unit: str, **rest) -> dict:
 
 
 def judgements() -> list[dict]:
-    """Answers, sentences, whole summaries, articles and pairs; some without a score."""
+    """Return judgements of answers, sentences, summaries, articles and pairs; some unscored."""
     rows = []
     for c in range(N_CLUSTERS):
         for s, system in enumerate(SYSTEMS):
             for unit in ("answer:0.0", "answer:0.1", "answer:1.0"):
-                # alpha covers all but the first answer, beta the last answer alone
+                # alpha covers all answers except the first, beta only the last
                 covered = (unit != "answer:0.0") if s == 0 else unit == "answer:1.0"
                 rows.append(_judged(c, system, "coverage", unit, value=int(covered)))
             for i in range(2):
@@ -109,7 +109,7 @@ def _labels() -> list[dict]:
 
 
 def write_study(folder: Path) -> Path:
-    """Write the records, and run the commands that need no model on them."""
+    """Write the records, and run the commands without a model on them."""
     references = write_jsonl(folder / "references.jsonl", [reference(c) for c in range(N_CLUSTERS)])
     texts = [_summary(c, system) for c in range(N_CLUSTERS) for system in SYSTEMS]
     summaries = write_jsonl(folder / "summaries.jsonl", texts)
@@ -129,7 +129,7 @@ def write_study(folder: Path) -> Path:
 
 
 def run(*args: object) -> None:
-    """Run a command that must succeed."""
+    """Run a command; raise if it fails."""
     from fairjudge.cli._main import app
 
     result = CliRunner().invoke(app, [*map(str, args)], catch_exceptions=False)

@@ -1,4 +1,4 @@
-"""A port of loopback for a server that is to be told one."""
+"""A loopback port for a server that requires a port number."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ import sys
 
 
 class ReservedPort:
-    """A free port that nobody else is given until `release`.
+    """A free port that the system assigns to no other process until `release`.
 
-    It is bound and not listened at. On Linux a server that reuses addresses, as servers do, can
-    listen there all the same, while others who ask for any free port get another one.
+    It is bound but not listening. On Linux a server with SO_REUSEADDR can listen there, while other
+    requests for any free port return another one.
     """
 
     def __init__(self, host: str = "127.0.0.1") -> None:
@@ -22,5 +22,5 @@ class ReservedPort:
             self.release()
 
     def release(self) -> None:
-        """Let anybody have it."""
+        """Release the port."""
         self._held.close()

@@ -1,4 +1,4 @@
-"""No sentence without its figure: what is said is compared with the tables beside it."""
+"""Checks that every number in a sentence appears in the tables next to it."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ ADVICE = "Next: "
 
 
 def numbers(text: str) -> set[str]:
-    """Return the numbers of a text without their signs, but those that are part of a name."""
+    """Return the unsigned numbers in a text, except those in names."""
     return {item.lstrip("+-").replace(",", "") for item in NUMBER.findall(text.replace("%", " "))}
 
 
 def texts_of(tables: Iterable[TextTable]) -> list[str]:
-    """Return all that tables show: titles, headings, cells and notes."""
+    """Return the texts of tables: titles, headings, cells and notes."""
     return [
         text
         for table in tables
@@ -33,7 +33,7 @@ def texts_of(tables: Iterable[TextTable]) -> list[str]:
 
 
 def without_figure(sentences: Iterable[str], tables: Iterable[str]) -> list[str]:
-    """Return the sentences that have a number which nothing shown has, rounded or not."""
+    """Return the sentences with a number that no table contains, exact or rounded."""
     figures = _figures(tables)
     return [
         f"{sentence!r} has {lacking}"
@@ -43,7 +43,7 @@ def without_figure(sentences: Iterable[str], tables: Iterable[str]) -> list[str]
 
 
 def altered(sentences: Iterable[str], tables: Iterable[str]) -> Iterator[str]:
-    """Yield each sentence once for each of its numbers, with a digit changed to what is nowhere."""
+    """Yield each sentence once per number, with a changed digit that appears in no table."""
     figures = _figures(tables)
     for sentence in map(_claim, sentences):
         for match in NUMBER.finditer(sentence):
@@ -55,13 +55,13 @@ def altered(sentences: Iterable[str], tables: Iterable[str]) -> Iterator[str]:
 
 
 def _figures(tables: Iterable[str]) -> set[str]:
-    """Return every number that is shown, and those with decimals as whole numbers too."""
+    """Return all numbers in the tables, and those with decimals also without the decimal point."""
     figures = {number for text in tables for number in numbers(text.replace("-", " -"))}
     return figures | {str(round(float(item))) for item in figures if "." in item}
 
 
 def _claim(sentence: str) -> str:
-    """Return a sentence without what is no figure; nothing of advice."""
+    """Return a sentence without parts that are not results; empty for advice."""
     if sentence.startswith(ADVICE):
         return ""
     for convention in CONVENTIONS:

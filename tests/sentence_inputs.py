@@ -1,4 +1,4 @@
-"""Files for every command that says something, with judges, systems and people that vary."""
+"""Random inputs for every command that prints sentences: judges, systems and annotators vary."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ SYSTEMS = ("alpha", "beta", "gamma")
 
 
 def write_inputs(folder: Path, seed: int) -> None:
-    """Judges of other noise, more or fewer clusters, systems alike or apart, values that lack."""
+    """Write inputs with random noise, cluster counts, system differences and missing values."""
     rng = random.Random(seed)
     n = (N_CLUSTERS, 14, 31)[seed % 3]
     apart, noise, lost = rng.choice((0.0, 0.3, 1.2)), rng.choice((0.2, 1.5)), rng.choice((0, 0.2))
@@ -68,7 +68,7 @@ def write_inputs(folder: Path, seed: int) -> None:
 
 
 def supported_articles(rng: random.Random, n: int) -> dict[str, list]:
-    """Which articles two judges find in a summary, and to which side people say it leans."""
+    """Return two judges' supported articles of summaries, and human labels of their leaning."""
     items = [{"eid": f"c{c}", "system": system} for c in range(n) for system in SYSTEMS]
     of = {"aspect": "support", "protocol": "binary", "judge": "j"}
     files = {
@@ -90,7 +90,7 @@ def supported_articles(rng: random.Random, n: int) -> dict[str, list]:
 
 
 def controlled_inputs(rng: random.Random, n: int) -> dict[str, list]:
-    """Texts in two variants that name women or men, how good their summaries are, and these."""
+    """Return texts in two variants (women or men), their summaries, and ratings of these."""
     design = {"design": "global"}
     clusters = [
         {"eid": f"{group}{c}-{variant}", "articles": [{"aid": "0", "content": "Text."}]}
@@ -110,7 +110,7 @@ def controlled_inputs(rng: random.Random, n: int) -> dict[str, list]:
 
 
 def longer_summaries(rng: random.Random, n: int) -> dict[str, list]:
-    """What a judge that likes length more or less gives summaries and longer versions of them."""
+    """Return ratings of summaries and longer versions, by a judge with a random length bias."""
     likes = rng.choice((-0.7, 0.0, 0.7))
     of = {"aspect": "coverage", "unit": "summary", "judge": "j", "protocol": "likert"}
     rows = []
@@ -124,7 +124,7 @@ def longer_summaries(rng: random.Random, n: int) -> dict[str, list]:
 
 
 def citing(rng: random.Random, summaries: list[dict]) -> list[dict]:
-    """The summaries, most of which cite the article that supports what judges find supported."""
+    """Return the summaries with citations, most of which are of supporting articles."""
     right = rng.choice((0.25, 0.9))
     return [
         {**row, "citations": [{"text": row["text"], "articles": [f"{row['eid']}a{article}"]}]}
@@ -134,7 +134,7 @@ def citing(rng: random.Random, summaries: list[dict]) -> list[dict]:
 
 
 def statements(rng: random.Random, n: int) -> dict[str, list]:
-    """What two judges say of the statements of summaries, and which articles these cite."""
+    """Return two judges' verdicts on summaries' statements, and the articles that these cite."""
     weights = {system: rng.choice(((9, 1, 1), (5, 3, 3), (1, 0, 0))) for system in SYSTEMS}
     verdicts = ("supported", "contradicted", "absent")
 
@@ -162,7 +162,7 @@ def statements(rng: random.Random, n: int) -> dict[str, list]:
 
 
 def people_named(rng: random.Random, n: int) -> dict[str, list]:
-    """Documents with people of two groups, and whom summaries name, also people of their own."""
+    """Return documents with people of two groups, and summaries that name some or other people."""
     names = {"female": ("Ann", "Eve", "Ida"), "male": ("Tom", "Ned", "Sam")}
     shares = {system: rng.choice((0.2, 0.5, 1.0)) for system in SYSTEMS}
     clusters, summaries = [], []
@@ -189,7 +189,7 @@ def people_named(rng: random.Random, n: int) -> dict[str, list]:
 
 
 def shares_of_values(rng: random.Random, n: int) -> dict[str, list]:
-    """A scorer's numbers for two values, and the shares that people give these."""
+    """Return a scorer's shares of two values, and the annotators' shares."""
     items = [{"eid": f"c{c}", "system": system} for c in range(n) for system in SYSTEMS]
     scores, shares = [], []
     for item in items:
@@ -200,7 +200,7 @@ def shares_of_values(rng: random.Random, n: int) -> dict[str, list]:
 
 
 def validity(rng: random.Random, n: int) -> dict[str, list]:
-    """Which answers of references people call valid; some of answers that are not there."""
+    """Return human labels of answers' validity, some for answers that do not exist."""
     units = ("0.0", "0.1", "1.0", *(("5.0",) if rng.random() < 0.5 else ()))
     label = {"system": "reference", "aspect": "validity"}
     rows = [

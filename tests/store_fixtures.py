@@ -1,4 +1,4 @@
-"""Fixtures for what several machines share: a PostgreSQL server, and a database a test."""
+"""Fixtures for shared stores: a PostgreSQL server, and one database per test."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from postgres_server import PostgresServer, find_binaries
 
 @pytest.fixture(scope="session")
 def postgres() -> Iterator[PostgresServer]:
-    """A PostgreSQL server of the tests' own."""
+    """Yield a PostgreSQL server for the tests."""
     binaries = find_binaries()
     try:
         import psycopg  # noqa: F401
@@ -27,7 +27,7 @@ def postgres() -> Iterator[PostgresServer]:
 
 @pytest.fixture
 def store_url(postgres: PostgresServer) -> str:
-    """The URL of an empty database."""
+    """Return the URL of an empty database."""
     import psycopg
 
     name = f"store_{uuid.uuid4().hex[:12]}"

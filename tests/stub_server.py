@@ -1,8 +1,8 @@
 """A server on loopback that speaks the wire formats of model providers and fails on demand.
 
-It answers with what `StubServer.answer` returns for each call, over connections that are used again
-unless `StubServer.keeps_open` is False; `StubServer.fail` queues faults that
-are used up one a call, before any answer. Every call is kept with its headers and body.
+It answers each call with the result of `StubServer.answer`, over persistent connections unless
+`StubServer.keeps_open` is False. `StubServer.fail` queues faults, of which each call consumes one
+before any answer. Every call is stored with its headers and body.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from typing import Any
 
 @dataclass(frozen=True, kw_only=True)
 class Call:
-    """One request as it came."""
+    """One request as received."""
 
     path: str
     headers: dict[str, str]
@@ -30,7 +30,7 @@ class Call:
 
 @dataclass(frozen=True, kw_only=True)
 class Reply:
-    """What a model says: text, or a refusal field; ``logprobs`` as OpenAI's ``content`` list."""
+    """A model's reply: text or refusal; ``logprobs`` as OpenAI's ``content`` list."""
 
     text: str | None = "Score: 3"
     finish_reason: str = "stop"
@@ -43,7 +43,7 @@ class Reply:
 
 @dataclass(frozen=True, kw_only=True)
 class Fault:
-    """How a call goes wrong: a status with its body, or a broken connection."""
+    """The failure of a call: a status with its body, or a broken connection."""
 
     status: int | None = None
     message: str = "no"
@@ -57,7 +57,7 @@ class Fault:
 
 
 class StubServer:
-    """Runs in a thread until closed; ``url`` is ``http://127.0.0.1:<port>``."""
+    """A server in a thread until `close`; ``url`` is ``http://127.0.0.1:<port>``."""
 
     def __init__(self) -> None:
         self.calls: list[Call] = []
@@ -75,7 +75,7 @@ class StubServer:
         self._thread.start()
 
     def fail(self, *faults: Fault) -> None:
-        """Let the next calls end in `faults`, in order."""
+        """Make the next calls fail with `faults`, in order."""
         self._faults.extend(faults)
 
     def close(self) -> None:
@@ -98,7 +98,7 @@ class _Server(ThreadingHTTPServer):
     request_queue_size = 128
 
     def handle_error(self, request: Any, client_address: Any) -> None:
-        """Keep what a test's `answer` raised; clients that hang up are part of the tests."""
+        """Store exceptions of a test's `answer`; ignore clients that disconnect, as tests do."""
         error = sys.exception()
         if error is not None and not isinstance(error, OSError):
             self.stub.errors.append(error)
@@ -175,7 +175,7 @@ class _Handler(BaseHTTPRequestHandler):
         self.end_headers()
 
     def log_message(self, format: str, *args: Any) -> None:  # noqa: A002
-        """Say nothing."""
+        """Log nothing."""
 
 
 def _as_reply(answer: Any) -> Reply:
@@ -237,7 +237,7 @@ def _uniform(n: int) -> list[float]:
 
 
 def _systemone(call: Call, answer: Any) -> dict[str, Any]:
-    """`answer` maps question names to probabilities in the order of the options, None to refuse."""
+    """Return the body; `answer` maps questions to the options' probabilities, or None to refuse."""
     fields = answer if isinstance(answer, dict) else {}
     answers = {}
     for name, question in call.body["questions"].items():
@@ -271,7 +271,7 @@ def _systemone(call: Call, answer: Any) -> dict[str, Any]:
 
 
 def _decisions(call: Call, answer: Any) -> dict[str, Any]:
-    """As `_systemone`, in the shape of OpenAI's Decisions API."""
+    """Return the body as `_systemone` does, in the format of OpenAI's Decisions API."""
     fields = answer if isinstance(answer, dict) else {}
     answers = []
     for question in call.body["questions"]:

@@ -1,4 +1,4 @@
-"""A tiny entailment model on disk: real tokenizer, real classes of transformers, seeded weights."""
+"""A tiny entailment model on disk: real tokenizer and transformers classes, random weights."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ LABELS = ("CONTRADICTION", "NEUTRAL", "ENTAILMENT")
 
 
 def save_tokenizer(folder: Path, words: Sequence[str], *, window: int) -> int:
-    """Save one token a word, dressed as BERT does; return the size of the vocabulary."""
+    """Save a word-level tokenizer with BERT's special tokens; return the vocabulary size."""
     from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, processors
     from transformers import PreTrainedTokenizerFast
 
@@ -50,7 +50,7 @@ def save_nli(
     seed: int = 1,
     order: Sequence[int] = (0, 1, 2),
 ) -> Path:
-    """Save a classifier; with another `order` its outputs stand elsewhere and mean the same."""
+    """Save a classifier; `order` permutes its outputs and labels without changing its meaning."""
     import torch
     from transformers import BertForSequenceClassification
 
@@ -66,7 +66,7 @@ def save_nli(
 
 
 def probability_of_entailment(folder: Path, premise: str, hypothesis: str) -> float:
-    """Classify one pair by hand, without batches, padding or windows."""
+    """Classify one pair directly, without batches, padding or windows."""
     import torch
     from transformers import AutoModelForSequenceClassification, AutoTokenizer
 

@@ -1,4 +1,4 @@
-"""Trained models and an embedder by word counts: exact, instant, and of the same ports."""
+"""Test doubles of the trained models and the embedder, based on word counts."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ def words(text: str) -> list[str]:
 
 
 class WordBag:
-    """Embeds a text as its counted words, each in a place of its own."""
+    """An embedder with one dimension per word, the word's count."""
 
     fingerprint = "word-bag"
 
@@ -39,9 +39,9 @@ class Read:
 
 @dataclass
 class WordModels:
-    """A statement is supported, and a unit covered, as far as its words are in the passage.
+    """A model whose support and coverage are the share of words that are in the passage.
 
-    ``answers`` holds by question the spans that answer it; two are the same where their words are.
+    ``answers`` maps questions to answer spans; two answers are the same if their words are.
     """
 
     answers: dict[str, list[str]] = field(default_factory=dict)

@@ -1,4 +1,4 @@
-"""Time for tests of waiting: it passes only when all others wait for it."""
+"""Virtual time for tests of waiting: it advances only when all tasks wait."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import heapq
 
 
 class Time:
-    """Seconds that pass only when someone waits for them, in order."""
+    """A virtual clock that advances to the next sleeper's time, in order."""
 
     def __init__(self):
         self.now = 0.0
@@ -24,7 +24,7 @@ class Time:
         await event.wait()
 
     async def run(self, *coroutines):
-        """Run until all are done, letting time pass whenever nothing else can happen."""
+        """Run coroutines until all are done; advance time whenever all are waiting."""
         tasks = [asyncio.ensure_future(coroutine) for coroutine in coroutines]
         while not all(task.done() for task in tasks):
             for _ in range(30):

@@ -1,4 +1,4 @@
-"""Waiting for what another thread or process brings about."""
+"""Waiting for a condition that another thread or process fulfils."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ MAX_SECONDS = 300
 
 
 def wait_until(condition: Callable[[], object]) -> None:
-    """Return once `condition` holds; fail where it does not in `MAX_SECONDS`."""
+    """Return once `condition` is true; fail after `MAX_SECONDS`."""
     deadline = time.monotonic() + MAX_SECONDS
     while not condition():
         assert time.monotonic() < deadline

@@ -4,7 +4,7 @@ import numpy as np
 
 
 class WordBag:
-    """Embeds a text as its distinct words, so that cosine is their overlap."""
+    """An embedder of a text's distinct words, so that the cosine is their overlap."""
 
     fingerprint = "bag"
 

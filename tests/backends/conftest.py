@@ -26,7 +26,7 @@ def ask():
 
 @pytest.fixture
 async def backend(target):
-    """The backend of the test's own `target`."""
+    """Yield the backend of the test's `target`."""
     opened = open_backend(target, timeout_seconds=60)
     yield opened
     await opened.aclose()
@@ -41,6 +41,6 @@ def certificate(tmp_path_factory):
 
 @pytest.fixture
 def trusting(certificate, monkeypatch):
-    """Let clients trust the certificate of `tls_server`; return it."""
+    """Make clients trust the certificate of `tls_server`; return it."""
     monkeypatch.setenv("SSL_CERT_FILE", str(certificate))
     return certificate

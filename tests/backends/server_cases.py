@@ -1,4 +1,4 @@
-"""What providers and local servers were seen to answer when something went wrong, in our words."""
+"""Error responses observed from providers and local servers, in paraphrase."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from fairjudge.errors import (
 
 @dataclass(frozen=True, kw_only=True)
 class Case:
-    """One answer of a server, and the error that it is."""
+    """One response of a server, and the expected error."""
 
     status: int
     body: Any

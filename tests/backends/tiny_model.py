@@ -1,4 +1,4 @@
-"""A causal language model small enough to make in a test: two layers, a word-level vocabulary."""
+"""A causal language model small enough to create in a test: two layers, a word-level vocabulary."""
 
 from __future__ import annotations
 

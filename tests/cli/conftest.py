@@ -1,4 +1,4 @@
-"""Fixtures for the commands: a home of one's own, a server, small files."""
+"""Fixtures for tests of commands: a temporary home, a server, small files."""
 
 from __future__ import annotations
 

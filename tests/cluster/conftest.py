@@ -22,7 +22,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 @pytest.fixture(scope="session")
 def cluster_of_two() -> Iterator[RayCluster]:
-    """A Ray cluster of two nodes on loopback."""
+    """Yield a Ray cluster of two nodes on loopback."""
     if importlib.util.find_spec("ray") is None:
         missing("no ray; install the extra [ray]")
     result = RayCluster()

@@ -1,4 +1,4 @@
-"""Fixtures for pages: commands run in this process, without the caller's keys."""
+"""Fixtures for tests of pages: commands run in this process, without the caller's keys."""
 
 from command_fixtures import cli, no_keys
 

@@ -1,4 +1,4 @@
-"""Clusters, summaries and supports in a line."""
+"""Builders of clusters, summaries and supports."""
 
 import numpy as np
 import pytest
@@ -9,7 +9,7 @@ from fairjudge.fairness.values import label_corpus
 
 
 def make_cluster(eid, documents, *, name="side"):
-    """`documents` are (value, text) pairs; a value of None leaves the attribute out."""
+    """Return a cluster of (value, text) `documents`; None omits the attribute."""
     return Cluster.model_validate(
         {
             "eid": eid,
@@ -39,7 +39,7 @@ def make_support(eid, matrix, *, system="s", **more):
 
 @pytest.fixture
 def odd_corpus():
-    """One good set, and one of every kind that cannot be measured."""
+    """Return one valid set, and one of every kind that cannot be measured."""
     clusters = [
         make_cluster("good", [("a", "slow service"), ("a", "slow food"), ("b", "nice wine")]),
         make_cluster("one", [("a", "slow"), ("a", "rude")]),

@@ -1,4 +1,4 @@
-"""Fixtures for faults: a home of one's own, and a server that answers any prompt of the library."""
+"""Fixtures for fault tests: a temporary home, and a server that answers any prompt."""
 
 from command_fixtures import cli, no_keys, own_home, server
 

@@ -1,6 +1,6 @@
-"""Hostile input in one table: what it is, the bytes, and how it ends. See `test_hostile.py`.
+"""A table of hostile inputs: description, bytes and outcome. See `test_hostile.py`.
 
-Outcomes of files: ``"reads"``, or the words of the one error. Outcomes of replies (likert, 1 to 5):
+Outcomes of files: ``"reads"``, or words of the single error. Outcomes of replies (likert, 1 to 5):
 a number, or the reason why there is no score.
 """
 
@@ -26,7 +26,7 @@ HUGE = b'{"eid": ' + b"9" * 6_000 + b', "articles": []}\n'
 BOMB = gzip.compress(b" " * 20_000_000 + b"x", 9)
 
 FILES: tuple[tuple[str, str, bytes, str], ...] = (
-    # what, file name, bytes, outcome
+    # description, file name, bytes, outcome
     ("empty", "c.jsonl", b"", "the file is empty"),
     ("white space", "c.jsonl", b" \n\t\n", "the file is empty"),
     ("binary", "c.jsonl", bytes(range(256)), "c.jsonl:1: not valid JSON"),
@@ -81,7 +81,7 @@ FILES: tuple[tuple[str, str, bytes, str], ...] = (
 )  # fmt: skip
 
 REPLIES: tuple[tuple[str, str, float | str], ...] = (
-    # what, the model's words, outcome
+    # description, the model's reply, outcome
     ("a mere verdict", "Verdict: 4", 4.0),
     ("our own words said back", "Reply with one line that holds Verdict and your answer.",
      "unparseable"),

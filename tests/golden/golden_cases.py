@@ -1,8 +1,8 @@
-"""What must not change: a case a function, from an empty folder to JSON.
+"""Values that must not change: one case per function, from an empty folder to JSON.
 
-Runs are made with the public calls and read from what they leave: judgements, run folders and the
-keys of the cache. Masked are ``fairjudge``'s own version, the port of a server on loopback and the
-parser's version, which is a case of its own: it rises whenever a reply is read otherwise.
+Runs use the public API; cases read their judgements, run folders and cache keys. Masked are
+``fairjudge``'s version, the port of a server on loopback and the parser's version, which has its
+own case, as it increases with every change in parsing.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ SUMMARIES = [summary(name, eid) for eid in ("bridge", "tunnel") for name in ("on
 
 
 def masked(value: Any, server: str | None = None) -> Any:
-    """Return JSON without the version, and without the address of `server`."""
+    """Return JSON without the version, and without the URL of `server`."""
     text = json.dumps(value, ensure_ascii=False)
     text = text.replace(f"version:{homes.__version__}", "version:VERSION")
     text = text.replace(f'"version": "{homes.__version__}"', '"version": "VERSION"')
@@ -41,7 +41,7 @@ def masked(value: Any, server: str | None = None) -> Any:
 
 
 def scales() -> Any:
-    """The label of each built-in scale, and all that it hashes."""
+    """Return the label of each built-in scale, and the hashed values."""
     per_answer = [("coverage", name, True) for name in ("likert", "binary")]
     whole = [(aspect, name, False) for aspect in ASPECTS for name in PROTOCOLS[:3]]
     criteria = {
@@ -72,7 +72,7 @@ LABEL_TASKS = ("answers", "coverage", "faithfulness", "preference", "rating")
 
 
 def scale_file(folder: Path) -> Any:
-    """The label of a scale from a file, every field given."""
+    """Return the label of a scale from a file with all fields."""
     first = homes.load_scale(own_scale(folder))
     return {"label": first.label, "repr": repr(first)}
 
@@ -97,7 +97,7 @@ def own_prompt(folder: Path, name: str = "own") -> Path:
 
 
 def requests() -> Any:
-    """The keys of fixed requests: each field that enters, for each kind of backend."""
+    """Return the keys of fixed requests, varying each hashed field, for each kind of backend."""
     providers = ("openai", "anthropic", "litellm", "transformers", "replay", "golden")
     by_name = {
         "plain": {},
@@ -143,7 +143,7 @@ def requests() -> Any:
 
 
 def messages() -> tuple[Any, ...]:
-    """A system message, one with fences and characters that servers do not take, and a turn."""
+    """Return a system message, one with fences and invalid characters, and an assistant turn."""
     return (
         homes.Message(role="system", content="You judge."),
         homes.Message(
@@ -175,7 +175,7 @@ def judged(
     jury: str = "mean",
     **options: Any,
 ) -> Any:
-    """Judge, and return signatures, the run's identity and ids, and the keys of what was asked."""
+    """Judge, and return signatures, the run's identity and ids, and the cache keys."""
     members = [in_cache(model, folder / "cache") for model in models]
     result = fj.Judge(members, jury=jury, **options)(sources or REFERENCES, SUMMARIES)
     by_name = {
@@ -195,9 +195,9 @@ def in_cache(model: str | fj.Model, cache: Path) -> fj.Model:
 
 
 def runs_of(cache: Path) -> dict[str, Any]:
-    """Return what says whether a run is the same: its identity, and the names of its rows.
+    """Return the values that identify a run: its identity, and the names of its rows.
 
-    The name of a run's folder is a hash of the identity with the version in it.
+    The name of a run's folder is a hash of the identity including the version.
     """
     runs = {}
     for manifest in sorted((cache / "runs").rglob("manifest.json")):
@@ -294,7 +294,7 @@ MODELS: dict[str, fj.Model] = {
 
 
 def own_criterion(folder: Path) -> Any:
-    """A judge by one's own prompt and scale: files enter by their content, not by their path."""
+    """Judge with a custom prompt and scale, which are hashed by content, not by path."""
     own = {"aspect": "tone", "protocol": "likert", "prompt": own_prompt(folder)}
     return judged(folder, sources=CLUSTERS, scale=own_scale(folder), **own)
 
@@ -316,7 +316,7 @@ def together_yes_or_no(folder: Path) -> Any:
 
 
 def promised(folder: Path) -> Any:
-    """A cascade under a promise: the cheaper judge first, kept where it is sure."""
+    """Judge with a guaranteed cascade: the cheap judge's confident verdicts are accepted."""
     first = fj.Judge(in_cache(fj.Model("golden:first"), folder / "first"), samples=3, **LIKERT)
     promise = {
         "judge": "golden:first",
@@ -360,7 +360,7 @@ def jury_of(rule: str, **options: Any) -> Case:
 
 
 def judging(*models: Any, **options: Any) -> Case:
-    """Return a case that judges by `options`."""
+    """Return a case that judges with `options`."""
 
     def case(folder: Path) -> Any:
         return judged(folder, models or [GOLDEN], **options)
@@ -369,7 +369,7 @@ def judging(*models: Any, **options: Any) -> Case:
 
 
 def building(model: fj.Model | str = GOLDEN, **options: Any) -> Case:
-    """Return a case that builds references: the signature stands in each of them."""
+    """Return a case that builds references, each with its signature."""
 
     def case(folder: Path) -> Any:
         built = fj.build(CLUSTERS, model=in_cache(model, folder / "cache"), **options)
@@ -404,7 +404,7 @@ def summarizing(model: fj.Model | str = GOLDEN, **options: Any) -> Case:
 
 
 def aligning(write: Callable[[], None], **options: Any) -> Case:
-    """Return a case that aligns: the names of runs, candidates and openings are hashes."""
+    """Return a case that aligns; the names of runs, candidates and openings are hashes."""
 
     def case(folder: Path) -> Any:
         with contextlib.chdir(folder):
@@ -442,7 +442,7 @@ def aligning(write: Callable[[], None], **options: Any) -> Case:
 
 
 def label_items() -> Any:
-    """The ids of what people label, and the hash that says whether a store is the same job's."""
+    """Return the ids of label items, and the hash that identifies the store's job."""
     references = list(homes.read_references(REFERENCES))
     summaries = list(homes.read_summaries(SUMMARIES))
     by_name = {}

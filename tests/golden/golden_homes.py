@@ -1,4 +1,4 @@
-"""Where the golden values' sources live; whoever moves one of them changes its line here alone."""
+"""Imports of the golden values' sources; if one is moved, only its line here changes."""
 
 from fairjudge import __version__
 from fairjudge.aligning.candidates import other_scales

@@ -1,6 +1,6 @@
-"""Record golden values anew: ``python tests/golden/record.py NAME...``, or ``--all``.
+"""Record golden values again: ``python tests/golden/record.py NAME...``, or ``--all``.
 
-Run by hand alone, for a change that is meant to lose runs, replies or labels; no test writes them.
+Only to be run by hand, for a change that intentionally invalidates runs, replies or labels.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ def read_golden() -> dict[str, Any]:
 
 
 def differences(recorded: Any, new: Any) -> list[str]:
-    """Return a line a value that is another one, with its place."""
+    """Return one line per different value, with its position."""
     before, now = dict(_flat(recorded)), dict(_flat(json.loads(json.dumps(new))))
     return [
         f"{place}: {_text(before, place)} -> {_text(now, place)}"
@@ -50,7 +50,7 @@ def _flat(value: Any, place: str = "") -> Iterator[tuple[str, Any]]:
 
 
 def main() -> None:
-    """Write the values of the cases that are named."""
+    """Write the values of the cases on the command line."""
     tests = Path(__file__).parents[1]
     sys.path[:0] = [str(tests), str(Path(__file__).parent), str(tests.parent)]
     from golden_cases import CASES, LOCAL_CASES

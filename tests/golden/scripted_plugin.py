@@ -1,6 +1,6 @@
-"""A backend as another package would bring it: an entry point, and a reply to every prompt.
+"""A backend as another package would provide it: an entry point, and a reply to every prompt.
 
-The same prompt always has the same reply, whatever the marks around untrusted text are.
+Replies are deterministic and independent of the fences around untrusted text.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ NAME = "golden"
 
 
 def install(folder: Path) -> Path:
-    """Write what an installed package leaves; its folder goes on ``sys.path``."""
+    """Write the metadata of an installed package; its folder must be on ``sys.path``."""
     about = folder / "golden_backend-1.0.dist-info"
     about.mkdir(parents=True)
     (about / "METADATA").write_text("Metadata-Version: 2.1\nName: golden-backend\nVersion: 1.0\n")
@@ -28,7 +28,7 @@ def install(folder: Path) -> Path:
 
 
 class ScriptedPlugin:
-    """Writes a verdict that the schema allows; the model ``silent`` gives none."""
+    """A backend that replies with a verdict valid in the schema; the model ``silent`` has none."""
 
     def __init__(self, target, *, timeout_seconds, warn=None):
         self._silent = target.model == "silent"
@@ -44,7 +44,7 @@ class ScriptedPlugin:
 
 
 def by_schema(request) -> str | None:
-    """Return verdicts for all places where the schema offers some, None where it offers none."""
+    """Return a verdict for each field of the schema, or None if it has none."""
     fields = dict((request.response_schema or {}).get("properties", {}))
     sample = int(
         hashlib.sha256(f"{sorted(fields)} {request.sample_index}".encode()).hexdigest(), 16
@@ -65,7 +65,7 @@ def _verdict(field, place: int) -> dict[str, str]:
 
 
 def tokens_of(reply: str) -> tuple[TokenAlternatives, ...]:
-    """Return the reply in three tokens, of which the second is the verdict; another is likelier."""
+    """Return the reply as three tokens; the second is the verdict, but another one is likelier."""
     verdict = json.loads(reply)["verdict"]
     before, _, after = reply.rpartition(verdict)
     shares = {verdict: 0.6, "1": 0.3} if verdict != "1" else {verdict: 0.9}

@@ -1,4 +1,4 @@
-"""Files as other tools write them, from the fields that they document."""
+"""Fixtures for files in the formats of other tools, with their documented fields."""
 
 import json
 
@@ -7,7 +7,7 @@ import pytest
 
 @pytest.fixture
 def write_file(tmp_path):
-    """Return a function that writes a value as JSON (or, for .jsonl, its items a line)."""
+    """Return a function that writes a value as JSON (for .jsonl, one item per line)."""
 
     def write(name, value):
         path = tmp_path / name
@@ -23,7 +23,7 @@ def write_file(tmp_path):
 
 @pytest.fixture
 def recorded(shared_data):
-    """The folder of judges' real files."""
+    """Return the folder of real judges' files."""
     folder = shared_data / "recorded_judges"
     if not folder.is_dir():
         pytest.skip(f"no recorded judges at {folder}")

@@ -1,4 +1,4 @@
-"""Fixtures for journeys: what a new user does from the first command to the last."""
+"""Fixtures for journeys: a new user's commands from first to last."""
 
 from __future__ import annotations
 

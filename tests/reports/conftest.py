@@ -1,4 +1,4 @@
-"""A browser for the pages, and a study that makes every part of a report appear."""
+"""Fixtures: a browser for the pages, and a study with every part of a report."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from report_study import write_study
 
 @pytest.fixture(scope="session")
 def study(tmp_path_factory) -> Path:
-    """A folder with judgements, references, summaries, labels and the JSON of other commands."""
+    """Return a folder with judgements, references, summaries, labels and JSON of other commands."""
     return write_study(tmp_path_factory.mktemp("study"))
 
 
 @pytest.fixture(scope="session")
 def report_file(study) -> Path:
-    """The page that is made of the study."""
+    """Return the report page of the study."""
     from fairjudge.analysis.reporting import make_report
 
     path = study.parent / "report.html"
@@ -28,7 +28,7 @@ def report_file(study) -> Path:
 
 @pytest.fixture(scope="session")
 def page_data(report_file) -> dict:
-    """What the page's script reads."""
+    """Return the data of the page's script."""
     html = report_file.read_text("utf-8")
     start = html.index('id="data">') + len('id="data">')
     return json.loads(html[start : html.index("</script>", start)])

@@ -1,4 +1,4 @@
-"""Fixtures for what several machines share."""
+"""Fixtures for stores that several machines share."""
 
 from store_fixtures import postgres, store_url
 
