@@ -23,7 +23,7 @@ def test_rows_come_back_in_order_after_reopening(tmp_path):
         assert list(run.read("other")) == []
 
 
-def test_a_torn_last_row_is_cut_off_and_the_rest_kept(tmp_path):
+def test_truncated_last_row_is_removed_and_others_kept(tmp_path):
     with RunFolder(tmp_path, identity=IDENTITY) as run:
         run.append("rows", {"n": 1})
     with (tmp_path / "rows.jsonl").open("ab") as file:
@@ -34,7 +34,7 @@ def test_a_torn_last_row_is_cut_off_and_the_rest_kept(tmp_path):
         assert list(run.read("rows")) == [{"n": 1}, {"n": 2}]
 
 
-def test_a_folder_of_another_run_is_refused_and_the_difference_named(tmp_path):
+def test_folder_of_another_run_raises_and_names_the_difference(tmp_path):
     with RunFolder(tmp_path, identity=IDENTITY):
         pass
     other = IDENTITY | {"aspect": "faithfulness", "seed": 1}
@@ -57,7 +57,7 @@ def test_a_second_process_sees_that_the_folder_is_in_use(tmp_path):
         pass
 
 
-def test_a_manifest_that_is_none_is_refused(tmp_path):
+def test_invalid_manifest_raises(tmp_path):
     (tmp_path / "manifest.json").write_text("[]")
     with (
         pytest.raises(RunError, match="not a run's manifest"),
@@ -66,7 +66,7 @@ def test_a_manifest_that_is_none_is_refused(tmp_path):
         pass
 
 
-def test_a_file_in_the_place_of_the_folder_is_refused(tmp_path):
+def test_file_instead_of_the_folder_raises(tmp_path):
     (tmp_path / "run").write_text("")
     with (
         pytest.raises(RunError, match="cannot use this run folder"),
@@ -75,7 +75,7 @@ def test_a_file_in_the_place_of_the_folder_is_refused(tmp_path):
         pass
 
 
-def test_a_full_disk_leaves_no_half_row(tmp_path, monkeypatch):
+def test_full_disk_leaves_no_partial_row(tmp_path, monkeypatch):
     write = os.write
     with RunFolder(tmp_path, identity=IDENTITY) as run:
         run.append("rows", {"n": 1})
@@ -96,7 +96,7 @@ def test_an_interrupted_write_leaves_the_old_file(tmp_path):
     assert [path.name for path in tmp_path.iterdir()] == ["out.json"]
 
 
-def test_rows_are_read_again_by_their_places_also_when_the_run_is_closed(tmp_path):
+def test_rows_are_read_by_position_even_after_closing(tmp_path):
     with RunFolder(tmp_path, identity=IDENTITY) as run:
         places = [run.append("rows", {"n": n, "text": "ä" * n}) for n in range(5)]
         assert [place for place, _ in run.rows_with_offsets("rows")] == places
@@ -107,7 +107,7 @@ def test_rows_are_read_again_by_their_places_also_when_the_run_is_closed(tmp_pat
 
 
 @pytest.mark.parametrize("damaged", [0, 2, 4])
-def test_places_hold_where_damaged_rows_were_taken_out(tmp_path, damaged):
+def test_positions_are_valid_after_removing_damaged_rows(tmp_path, damaged):
     with RunFolder(tmp_path, identity=IDENTITY) as run:
         for n in range(5):
             run.append("rows", {"n": n})

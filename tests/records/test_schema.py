@@ -49,13 +49,13 @@ def test_backends_name_the_package_that_each_needs():
     assert needs["transformers-decision"] == "transformers"
 
 
-def test_python_has_what_the_command_writes(example):
+def test_python_result_matches_the_command_json(example):
     result = invoke("bias", "words", *FILES, "--json", "-")
     report = fj.bias.words("clusters.json", "summaries.jsonl")
     assert json.loads(json.dumps(report.to_dict())) == json.loads(result.stdout)
 
 
-def test_files_of_before_and_of_now_are_read_alike(example, tmp_path):
+def test_old_and_new_files_are_read_equally(example, tmp_path):
     result = fj.fairness.proportionality(
         "clusters.json", "summaries.jsonl", attribute="outlet_type"
     ).to_dict()
@@ -86,7 +86,7 @@ def newer_readers(path):
 
 
 @pytest.mark.parametrize("reader", ["report", "compare", "overall", "agreement", "judge"])
-def test_a_newer_number_is_one_clear_error(example, reader):
+def test_newer_schema_version_gives_one_clear_error(example, reader):
     path = Path("newer.json")
     path.write_text(json.dumps(COVERAGE | {"schema": SCHEMA + 1, "low": 1, "high": 2}), "utf-8")
     result = invoke(*newer_readers(path)[reader])
@@ -97,7 +97,7 @@ def test_a_newer_number_is_one_clear_error(example, reader):
 
 
 @pytest.mark.parametrize("number", ["1", 1.0, True, None, -1, [1]])
-def test_a_schema_that_is_no_number_is_named(number):
+def test_nonnumeric_schema_version_is_named(number):
     with pytest.raises(InputError, match=r"found\.json: field 'schema': expected a whole number"):
         without_schema({"schema": number}, Path("found.json"))
 
@@ -112,7 +112,7 @@ def test_a_record_may_have_a_field_of_this_name(tmp_path):
     assert recognise(path).kind == "summaries"
 
 
-def test_the_number_is_added_once_and_leaves_again():
+def test_schema_version_is_added_once_and_removed():
     report = {"systems": {}, "n": 1}
     assert with_schema(with_schema(report)) == {"schema": SCHEMA, **report}
     assert without_schema(json.loads(report_text(report))) == report

@@ -9,21 +9,21 @@ from fairjudge import __version__
 from fairjudge.records.signature import signature
 
 
-def test_parts_stand_in_order_with_the_version_last():
+def test_parts_are_ordered_with_the_version_last():
     parts = {"judge": "openai:m", "temperature": 0.5, "seed": None, "prompt": "p@1"}
     assert signature(parts) == f"judge:openai:m|temperature:0.5|prompt:p@1|version:{__version__}"
 
 
-def test_zero_is_a_value_and_none_is_not():
+def test_zero_is_included_and_none_is_not():
     assert signature({"seed": 0, "top_p": None}) == f"seed:0|version:{__version__}"
 
 
-def test_nothing_stated_leaves_the_version():
+def test_empty_signature_has_only_the_version():
     assert signature({}) == f"version:{__version__}"
 
 
 @given(st.dictionaries(st.sampled_from("abcde"), st.text(), max_size=5))
-def test_a_signature_is_one_line_of_as_many_parts(parts):
+def test_signature_is_one_line_with_all_parts(parts):
     line = signature(parts)
     assert len(line.split("|")) == len(parts) + 1
     assert len(line.splitlines()) <= 1

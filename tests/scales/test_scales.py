@@ -30,7 +30,7 @@ def test_every_answer_is_read_as_its_own_value(scale):
 
 
 @pytest.mark.parametrize("scale", ALL, ids=lambda s: s.name)
-def test_the_prompt_line_itself_is_not_taken_for_a_verdict(scale):
+def test_prompt_line_is_not_parsed_as_a_verdict(scale):
     assert not isinstance(read_verdict(scale.prompt_line, scale), int | float | str)
 
 
@@ -41,7 +41,7 @@ def test_prompt_line_describes_each_level_and_schema_lists_the_answers():
     assert list(scale.schema["properties"]) == ["reasoning", "verdict"]
 
 
-def test_tokens_stand_for_answers_or_their_unmistakable_beginnings():
+def test_tokens_match_answers_or_their_unambiguous_prefixes():
     words = options(["not_supported", "partially_supported", "supported"])
     assert words.answer_of_token(" partial") == "partially_supported"
     assert words.answer_of_token("n") is None
@@ -64,18 +64,18 @@ def test_tokens_stand_for_answers_or_their_unmistakable_beginnings():
         ("tie", "ba", "tie"),
     ],
 )
-def test_positions_become_systems(position, order, verdict):
+def test_pair_positions_become_systems(position, order, verdict):
     assert to_verdict(position, order) == verdict
 
 
-def test_decision_questions_follow_the_kind():
+def test_decision_questions_follow_the_scale_kind():
     assert likert().question("q", "How good?").kind == "score"
     assert binary(yes="right").question("q", "Right?").kind == "predicate"
     assert pairwise().question("q", "Which?").kind == "choice"
     assert likert().question("q", "?").options["5"] == "meets it fully"
 
 
-def test_labels_tell_scales_apart_that_share_a_name():
+def test_labels_distinguish_scales_with_equal_names():
     assert likert().label != likert(("a", "b", "c", "d", "e")).label
     assert likert().label == likert().label
 
@@ -119,7 +119,7 @@ def test_a_scale_file_is_read(tmp_path):
         (('kind = "number"', 'kind = "pair"'), "levels.value"),
     ],
 )
-def test_a_wrong_field_is_named_with_its_file(tmp_path, change, field):
+def test_invalid_field_is_named_with_its_file(tmp_path, change, field):
     path = tmp_path / "scale.toml"
     path.write_text(GOOD.replace(*change))
     with pytest.raises(InputError) as error:
@@ -127,7 +127,7 @@ def test_a_wrong_field_is_named_with_its_file(tmp_path, change, field):
     assert (error.value.path, error.value.field) == (str(path), field)
 
 
-def test_a_file_that_is_no_toml_or_not_there_is_refused(tmp_path):
+def test_invalid_toml_or_missing_file_raises(tmp_path):
     path = tmp_path / "scale.toml"
     with pytest.raises(InputError):
         load_scale(path)

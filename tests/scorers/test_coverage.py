@@ -47,7 +47,7 @@ class Axes:
         return rows / np.linalg.norm(rows, axis=1, keepdims=True)
 
 
-def test_a_document_supports_as_its_best_chunk_does():
+def test_document_support_is_that_of_its_best_chunk():
     summary = Summary(eid="e", system="s", text="The soup was cold. The staff was rude.")
     model = WordOverlap()
     (support,) = entailment_supports([CLUSTER], [summary], model=model, max_words=4)
@@ -60,7 +60,7 @@ def test_a_document_supports_as_its_best_chunk_does():
     assert len(model.pairs) == 3 * 2
 
 
-def test_pairs_are_asked_once_for_all_systems():
+def test_pairs_are_scored_once_for_all_systems():
     summaries = [Summary(eid="e", system=s, text="The soup was cold.") for s in "ab"]
     model = WordOverlap()
     result = list(entailment_supports([CLUSTER], summaries, model=model, max_words=4))
@@ -68,7 +68,7 @@ def test_pairs_are_asked_once_for_all_systems():
     assert len(model.pairs) == 3
 
 
-def test_units_against_each_other():
+def test_units_are_scored_against_each_other():
     units = {("e", "s"): ["The soup.", "The soup was cold."]}
     summary = Summary(eid="e", system="s", text="ignored")
     (support,) = entailment_supports(

@@ -146,14 +146,14 @@ class TestAnyFolder:
         assert np.isfinite(rows).all()
         assert tiny.embed([]).shape == (0, 8)
 
-    def test_no_token_at_all_is_an_error(
+    def test_text_without_tokens_raises(
         self, tiny: TransformersEmbedder, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         monkeypatch.setattr(tiny, "_pieces", lambda texts: ([[5], []], [0, 1]))
         with pytest.raises(InputError, match="no token"):
             tiny.embed(["a", "b"])
 
-    def test_fingerprint_follows_the_weights(
+    def test_fingerprint_depends_on_the_weights(
         self, tiny: TransformersEmbedder, tiny_folder: Path, tmp_path: Path
     ) -> None:
         from transformers import AutoModel, AutoTokenizer
@@ -166,7 +166,7 @@ class TestAnyFolder:
         AutoTokenizer.from_pretrained(tiny_folder).save_pretrained(other)
         assert load_embedder(str(other)).fingerprint != tiny.fingerprint
 
-    def test_the_window_that_a_folder_states_is_kept(
+    def test_window_of_the_model_folder_is_used(
         self, tiny: TransformersEmbedder, tiny_folder: Path, tmp_path: Path
     ) -> None:
         # Ten letters and two special tokens: one piece in the model's window of 16, two in 9.
@@ -177,13 +177,13 @@ class TestAnyFolder:
         pieces, _ = load_embedder(str(tmp_path))._pieces([text])
         assert [len(piece) for piece in pieces] == [9, 5]
 
-    def test_a_folder_without_a_model_is_one_clear_error(self, tmp_path: Path) -> None:
+    def test_folder_without_model_gives_one_clear_error(self, tmp_path: Path) -> None:
         with pytest.raises(ConfigurationError, match="cannot load embedding model"):
             load_embedder(str(tmp_path))
 
 
 class TestChecks:
-    def test_another_file_is_refused(self, tmp_path: Path) -> None:
+    def test_other_file_raises(self, tmp_path: Path) -> None:
         path = tmp_path / "model.safetensors"
         path.write_bytes(b"other weights")
         check_sha256(path, hashlib.sha256(b"other weights").hexdigest())
@@ -195,7 +195,7 @@ class TestChecks:
             check_sha256(tmp_path / "none", embedding.PACKAGE_SHA256)
 
     @needs_torch
-    def test_changed_packaged_weights_are_refused_before_loading(
+    def test_modified_packaged_weights_raise_before_loading(
         self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         (tmp_path / "model.safetensors").write_bytes(b"tampered")
@@ -227,7 +227,7 @@ class TestChecks:
 @needs_model
 @pytest.mark.local_model
 class TestPackagedModel:
-    def test_it_agrees_with_sentence_transformers(self, packaged: TransformersEmbedder) -> None:
+    def test_embeddings_match_sentence_transformers(self, packaged: TransformersEmbedder) -> None:
         # Expected: sentence-transformers 6.2.0 on the same weights, the model card's example.
         rows = packaged.embed(["This is an example sentence", "Each sentence is converted"])
         assert rows.shape == (2, 384)

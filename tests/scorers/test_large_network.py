@@ -36,7 +36,7 @@ def network(published, *, seed: int = 1) -> LargeNetwork:
     return large.eval()
 
 
-def test_without_updates_it_says_what_the_published_encoder_says(published):
+def test_output_without_updates_matches_the_published_encoder(published):
     bert = torch.tensor([[101, 2054, 7000, 102, 3000, 102], [101, 2054, 102, 9999, 102, 0]])
     mask = torch.tensor([[1] * 6, [1] * 5 + [0]])
     special = {101: 0, 102: 2, 0: 1}
@@ -49,7 +49,7 @@ def test_without_updates_it_says_what_the_published_encoder_says(published):
     torch.testing.assert_close(pooled[:, :16], expected[:, 0])
 
 
-def test_merged_updates_say_the_same_as_updates_and_ship_small(published):
+def test_merged_updates_match_separate_ones_and_export_small(published):
     large = network(published)
     for name, value in large.named_parameters():
         if is_released(name):
@@ -67,20 +67,20 @@ def test_merged_updates_say_the_same_as_updates_and_ship_small(published):
     assert any(name.endswith(".up") for name in state)
 
 
-def test_published_weights_that_lack_a_layer_are_refused(published):
+def test_published_weights_with_a_missing_layer_raise(published):
     state = published.state_dict()
     del state["encoder.layer.1.output.dense.weight"]
     with pytest.raises(ValueError, match="the published weights lack"):
         LargeNetwork(MPNetConfig(**CONFIG)).load_published_weights(state)
 
 
-def test_packages_that_are_missing_name_the_extra(monkeypatch):
+def test_missing_packages_error_names_the_extra(monkeypatch):
     monkeypatch.setattr(large_package, "PACKAGES", ("no-such-package-of-anybody",))
     with pytest.raises(MissingExtraError, match=r"fairjudge\[local-large\]"):
         large_package.published_weights()
 
 
-def test_packages_that_hold_something_else_are_refused(monkeypatch, tmp_path):
+def test_packages_with_other_content_raise(monkeypatch, tmp_path):
     file = tmp_path / "part"
     monkeypatch.setattr(large_package, "_part_path", lambda _: file)
     monkeypatch.setattr(large_package, "PACKAGES", ("one",))

@@ -85,7 +85,7 @@ def direct(folder, premise, hypothesis):
 
 
 class TestEntailment:
-    def test_rows_are_the_models_own_in_label_order(self, nli, nli_folder):
+    def test_rows_match_the_model_in_label_order(self, nli, nli_folder):
         rows = nli.classify(PAIRS)
         assert rows.dtype == np.float32
         assert rows.sum(axis=1) == pytest.approx(1.0, abs=1e-5)
@@ -98,7 +98,7 @@ class TestEntailment:
         assert np.abs(together[: len(PAIRS)] - alone).max() < 1e-3
         assert np.array_equal(together[: len(PAIRS)], together[len(PAIRS) :][::-1])
 
-    def test_in_few_bits_too_a_row_does_not_depend_on_the_others(self, nli_folder):
+    def test_quantised_row_does_not_depend_on_the_others(self, nli_folder):
         rounded = load_entailment(str(nli_folder))
         rounded._pretrained.model.to(torch.bfloat16)
         rng = np.random.default_rng(0)
@@ -110,7 +110,7 @@ class TestEntailment:
         exact = load_entailment(str(nli_folder)).classify(pairs)
         assert np.abs(together - exact).max() < 0.05
 
-    def test_pairs_are_put_together_as_the_tokenizer_does(self, nli):
+    def test_pairs_are_joined_like_the_tokenizer(self, nli):
         tokenizer, shape = nli._pretrained.tokenizer, nli._shape
         for premise, hypothesis in PAIRS:
             expected = tokenizer(premise, hypothesis)
@@ -132,7 +132,7 @@ class TestEntailment:
         (row,) = nli.classify([(premise, "b")])
         assert row == pytest.approx(expected, abs=1e-5)
 
-    def test_long_hypotheses_are_as_entailed_as_their_weakest_piece(self, nli, nli_folder):
+    def test_long_hypothesis_has_the_score_of_its_weakest_piece(self, nli, nli_folder):
         # at most 21 // 2 = 10 tokens a piece
         letters = [LETTERS[i] for i in range(15)]
         pieces = [" ".join(letters[:10]), " ".join(letters[10:])]
@@ -146,7 +146,7 @@ class TestEntailment:
         with pytest.raises(InputError, match="no token"):
             nli.classify([("a", "")])
 
-    def test_the_fingerprint_is_of_the_weights(self, nli, nli_folder):
+    def test_fingerprint_depends_on_the_weights(self, nli, nli_folder):
         assert load_entailment(str(nli_folder)).fingerprint == nli.fingerprint
         assert nli.fingerprint.endswith(":entailment-v1")
 
@@ -163,11 +163,11 @@ class TestEntailment:
         assert label_columns(dict(enumerate(names))) == columns
 
     @pytest.mark.parametrize("names", [["LABEL_0", "LABEL_1", "LABEL_2"], ["positive", "negative"]])
-    def test_labels_that_say_nothing_are_refused(self, names):
+    def test_uninformative_labels_raise(self, names):
         with pytest.raises(ConfigurationError, match="cannot identify entailment"):
             label_columns(dict(enumerate(names)))
 
-    def test_a_missing_model_is_one_error(self, tmp_path):
+    def test_missing_model_gives_one_error(self, tmp_path):
         with pytest.raises(ConfigurationError, match="cannot load model"):
             load_entailment(str(tmp_path))
 
@@ -203,10 +203,10 @@ class TestBertScore:
         expected = (cosines[0].max() + cosines[1].max()) / 2
         assert bert.score([("a b c", "c d")])[0] == pytest.approx(expected, abs=1e-6)
 
-    def test_a_text_has_precision_one_given_itself(self, bert):
+    def test_text_has_precision_one_with_itself(self, bert):
         assert bert.score([("a b c", "a b c")])[0] == pytest.approx(1.0, abs=1e-5)
 
-    def test_long_texts_take_part_to_the_end(self, bert):
+    def test_long_texts_count_to_their_end(self, bert):
         long = " ".join(LETTERS[i % 26] for i in range(60))
         assert bert._vectors([long])[long].shape == (60, 16)
         assert bert.score([(long, long)])[0] == pytest.approx(1.0, abs=1e-5)
@@ -255,7 +255,7 @@ class TestBartScore:
         assert np.isfinite(bart.score([("a", " ".join(letters))])[0])
 
 
-def test_scores_by_value_leave_out_what_has_no_text(bart):
+def test_scores_by_value_exclude_values_without_text(bart):
     corpus = label_corpus(
         [make_cluster("c", [("x", "a b"), ("y", "c d"), ("x", "e"), ("z", " "), (None, "q")])],
         attribute="side",
@@ -279,7 +279,7 @@ def test_windows_cover_all_tokens():
     assert windows([1, 2, 3, 4, 5], 2, overlap=0) == [[1, 2], [3, 4], [5]]
 
 
-def test_batches_hold_their_budget():
+def test_batches_respect_their_token_budget():
     result = list(batches([3, 9, 5, 1], budget=10))
     assert result == [[1], [2, 0], [3]]
 

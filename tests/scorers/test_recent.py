@@ -34,7 +34,7 @@ def test_the_least_recently_used_is_dropped():
 
 
 @pytest.mark.local_model
-def test_the_packaged_models_read_the_same_texts_once(monkeypatch):
+def test_packaged_models_process_equal_texts_once(monkeypatch):
     pytest.importorskip("torch", reason="needs the extra [local]")
     from fairjudge.scorers.embedding import TransformersEmbedder, load_embedder
     from fairjudge.scorers.trained_models import TrainedModels, load_trained_models

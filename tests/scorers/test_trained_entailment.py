@@ -25,7 +25,7 @@ def model():
 
 
 @pytest.mark.local_model
-def test_what_a_text_says_is_entailed_and_its_opposite_contradicted(model):
+def test_stated_content_is_entailed_and_its_negation_contradicted(model):
     result = model.classify([
         ("The mayor opened the bridge on Monday.", "The bridge was opened."),
         ("The mayor opened the bridge on Monday.", "The bridge stayed closed."),
@@ -81,7 +81,7 @@ def test_coverage_by_entailment_needs_no_network(tmp_path):
     assert by_value["pos"]["difference"]["value"] > 0
 
 
-def test_a_model_that_is_not_there_is_said_at_once(tmp_path):
+def test_missing_model_raises_at_once(tmp_path):
     (tmp_path / "c.jsonl").write_text(
         json.dumps({
             "eid": "e",
@@ -112,7 +112,7 @@ def fairjudge(command, folder):
     )  # fmt: skip
 
 
-def test_a_tokenizer_that_pads_to_a_fixed_length_is_taken(tmp_path):
+def test_tokenizer_with_fixed_length_padding_works(tmp_path):
     plain = save_nli(tmp_path / "plain", LETTERS, window=24)
     padded = tmp_path / "padded"
     shutil.copytree(plain, padded)

@@ -25,7 +25,7 @@ def models():
     return load_trained_models()
 
 
-def test_a_copy_is_supported_and_a_denial_is_not(models):
+def test_copy_is_supported_and_negation_is_not(models):
     text = models.support(
         [
             (PASSAGE, "The council of Harwell voted on Tuesday to close the old bridge."),
@@ -40,21 +40,21 @@ def test_a_copy_is_supported_and_a_denial_is_not(models):
     assert text[2, 0] < 0.5
 
 
-def test_a_unit_that_is_there_is_covered_and_another_is_not(models):
+def test_present_unit_is_covered_and_absent_is_not(models):
     covered = models.coverage_probabilities(
         [(PASSAGE, "Engineers found cracks in the bridge."), (PASSAGE, "Prices of bread rose.")]
     )
     assert covered[0] > 0.5 > covered[1]
 
 
-def test_the_span_of_an_answer_is_characters_of_the_passage(models):
+def test_answer_span_is_in_passage_characters(models):
     span, none = models.read([("Who is the mayor?", PASSAGE), ("Who won the race?", PASSAGE)])
     assert "Anna Lind" in PASSAGE[span.start : span.end]
     assert span.answered > none.answered
     assert 0 <= none.start < none.end <= len(PASSAGE)
 
 
-def test_same_answer_does_not_mind_the_order(models):
+def test_same_answer_score_is_symmetric(models):
     question = "When did the council vote?"
     first = models.same_answer([(question, "on Tuesday", "Tuesday"), (question, "Tuesday", "1890")])
     two = models.same_answer([(question, "Tuesday", "on Tuesday"), (question, "1890", "Tuesday")])
@@ -68,33 +68,33 @@ def test_a_row_does_not_depend_on_the_others(models):
     np.testing.assert_allclose(models.support(pairs), alone, atol=5e-3)
 
 
-def test_nothing_asked_is_nothing_said(models):
+def test_empty_input_gives_empty_output(models):
     assert models.support([]).shape == (0, 3)
     assert models.coverage_probabilities([]).shape == (0,)
     assert models.read([]) == []
     assert models.same_answer([]).shape == (0,)
 
 
-def test_empty_and_odd_texts_have_numbers_too(models):
+def test_empty_and_unusual_texts_have_finite_scores(models):
     odd = ["", "\ud800", "a " * 600]
     assert np.isfinite(models.support([(a, b) for a in odd for b in odd])).all()
     empty, *_ = models.read([("Who?", "")])
     assert (empty.answered, empty.start, empty.end) == (0.0, 0, 0)
 
 
-def test_long_pairs_are_cut_at_the_passages_end(models):
+def test_long_pairs_are_truncated_at_the_passage_end(models):
     (row,) = rows_of([("who?", "word " * 500)], models._tokenizer)
     assert len(row.ids) == MAX_TOKENS
     assert row.spans[0] == (0, 4)
 
 
-def test_it_is_loaded_once_and_named_by_its_weights(models):
+def test_model_is_loaded_once_and_fingerprinted_by_weights(models):
     assert load_trained_models() is models
     record = read_json(FOLDER / "record.json")
     assert models.identity == f"fairjudge-minilm:{record['sha256'][:12]}"
 
 
-def test_other_weights_are_refused(models, tmp_path):
+def test_other_weights_raise(models, tmp_path):
     folder = tmp_path / "trained"
     shutil.copytree(FOLDER, folder)
     with (folder / "weights.safetensors").open("r+b") as file:
@@ -104,16 +104,16 @@ def test_other_weights_are_refused(models, tmp_path):
         load_trained_models(folder=folder)
 
 
-def test_a_record_that_cannot_be_read_is_said(tmp_path):
+def test_unreadable_record_raises(tmp_path):
     with pytest.raises(ConfigurationError, match="record"):
         load_trained_models(folder=tmp_path)
 
 
-def test_what_ships_is_small():
+def test_released_weights_are_small():
     assert sum(file.stat().st_size for file in FOLDER.iterdir()) <= 16_000_000
 
 
-def test_unit_features_are_shares_of_the_unit():
+def test_unit_features_are_relative_to_the_unit():
     class Letters:
         """A tokenizer of one id a word."""
 

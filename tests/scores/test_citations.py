@@ -29,7 +29,7 @@ def scores(summary, *entries):
     return citation_scores([row], {("e", "s"): summary})
 
 
-def test_a_sentence_is_borne_out_where_each_statement_has_a_cited_article():
+def test_sentence_is_supported_if_each_statement_has_a_cited_article():
     data = summary(("Twelve people died.", "ab"), ("The mayor resigned on Monday.", "c"))
     result = scores(
         data,
@@ -64,7 +64,7 @@ def test_support_and_relevance_of_one_citation(entries, support, relevant):
     assert (citations.support, citations.relevant) == (support, relevant)
 
 
-def test_citations_find_their_sentences_by_their_words():
+def test_citations_are_matched_to_sentences_by_words():
     cited, unknown = cited_articles(
         summary(
             ("twelve people  died. The mayor resigned", "a"),  # of two sentences
@@ -82,7 +82,7 @@ def test_summaries_without_citations_have_no_scores():
     assert scores(summary(), entry(0, articles=("a",))).share_relevant is None
 
 
-def test_citations_are_swapped_for_other_articles_each_equally_often():
+def test_citations_are_swapped_uniformly_over_other_articles():
     data = summary(("Twelve people died.", "a"), ("The mayor resigned on Monday.", "bc"))
     result = scores(
         data,
@@ -102,7 +102,7 @@ def test_citations_are_swapped_for_other_articles_each_equally_often():
     assert rained.support_if_swapped("abcd") is None
 
 
-def test_two_others_may_support_what_neither_supports_alone():
+def test_two_articles_may_jointly_support_a_sentence():
     data = summary(("Twelve people died.", "ab"))
     result = scores(data, entry(0, articles=("a", "c")), entry(0, articles=("b", "d")))
     # of cd, de, ec: c and d together have both statements

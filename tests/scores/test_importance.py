@@ -15,7 +15,7 @@ def group(value, weight=1.0, importance=None, eid="e"):
     return WeightedCoverage(eid=eid, value=value, weight=weight, importance=importance)
 
 
-def test_the_scores_of_autonuggetizer():
+def test_scores_match_autonuggetizer():
     groups = [group(1, 3, VITAL), group(0.5, 1, VITAL), group(0, 2, OKAY), group(1, 2, OKAY)]
     result = weightings(groups)
     assert {name: by_eid["e"] for name, by_eid in result.items()} == pytest.approx(
@@ -29,7 +29,7 @@ def test_the_scores_of_autonuggetizer():
     )
 
 
-def test_what_no_reference_says_is_no_score():
+def test_missing_reference_information_gives_no_score():
     assert set(weightings([group(1), group(0)])) == {"groups equal", "by number of sources"}
     # no cluster's groups without a weight make a mean, and none has vital groups in the second
     result = weightings([group(1, 0.0), group(1, 1.0, OKAY, eid="f")])
@@ -38,7 +38,7 @@ def test_what_no_reference_says_is_no_score():
     assert result["all groups, strict"] == {"f": 1.0}
 
 
-def test_one_judging_is_shown_in_all_ways_and_by_kind_of_question():
+def test_one_judgement_is_shown_in_all_scores_and_question_kinds():
     reference = Reference.model_validate(
         {
             "eid": "e",
@@ -85,7 +85,7 @@ def of_question(value, number, aggregator=None, eid="e"):
     )
 
 
-def test_an_and_question_needs_all_its_answers_and_an_or_question_any():
+def test_and_questions_need_all_answers_and_or_questions_any():
     groups = [
         of_question(1, 0, "AND"), of_question(0.5, 0, "AND"),
         of_question(0, 1, "OR"), of_question(1, 1, "OR"), of_question(0.5, 1, "OR"),

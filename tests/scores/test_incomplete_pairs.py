@@ -48,7 +48,7 @@ def weak_opponents() -> list[Judgement]:
     return rows
 
 
-def test_strengths_rank_what_win_rates_mix_up():
+def test_strengths_rank_correctly_where_win_rates_do_not():
     scores = system_scores(weak_opponents())
     assert [score.system for score in scores] == ["best", "good", "weak", "worst"]
     assert all(score.ranked for score in scores)
@@ -109,7 +109,7 @@ def test_systems_that_share_no_cluster_have_no_leader():
     assert board_findings(to_board(board))[0] == ("No system leads: a and b share no cluster.")
 
 
-def test_the_sentence_is_based_on_ranks_that_the_table_shows():
+def test_sentence_uses_the_ranks_of_the_table():
     (board,) = leaderboards(weak_opponents(), n_resamples=50)
     sentence = board_findings(to_board(board))[0]
     assert sentence.startswith("best has the highest strength in relevance; good")

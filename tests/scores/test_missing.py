@@ -21,7 +21,7 @@ def rows(*reasons: str | None) -> list[Judgement]:
     ]
 
 
-def test_kinds_are_distinguished_and_together_are_all():
+def test_kinds_are_disjoint_and_sum_to_the_total():
     result = count_missing(
         rows(None, "refused", "backend", "budget", "unparseable", "empty_input", None),
         n_not_applicable=3,
@@ -37,7 +37,7 @@ def test_kinds_are_distinguished_and_together_are_all():
 
 
 @pytest.mark.parametrize("n", [0, 2])
-def test_nothing_missing_says_nothing(n):
+def test_no_missing_scores_give_no_note(n):
     result = count_missing(rows(*[None] * n))
     assert (result.n, result.in_words(), result.n_items) == (0, "", n)
 
@@ -53,5 +53,5 @@ def test_every_reason_is_declared_and_described_on_the_page():
     )
 
 
-def test_counts_say_that_a_prompt_and_not_a_summary_is_too_long():
+def test_counts_describe_too_long_prompts():
     assert reason_counts({"too_long": 2, "refused": 1}) == "2 prompt too long, 1 refused"

@@ -28,13 +28,13 @@ def judged(*some: dict) -> list[Judgement]:
 TWO = [*rows("1-5", (1, 2, 3, 4, 5, 5)), *rows("1-7", (2, 3, 4, 6, 7, 7))]
 
 
-def test_an_item_judged_on_two_scales_makes_two_judges():
+def test_two_scales_on_one_item_count_as_two_judges():
     result = separate_settings(judged(*TWO))
     assert list(dict.fromkeys(row.judge for row in result)) == ["gpt, scale 1-5", "gpt, scale 1-7"]
     assert [board.n_judgements for board in leaderboards(result, n_resamples=20)] == [6, 6]
 
 
-def test_one_run_in_two_parts_stays_one_judge():
+def test_run_in_two_parts_is_one_judge():
     """Another signature on other items alone, such as a fallback's, is the same board."""
     first, second = rows("1-5", (1, 2)), rows("1-5", (3, 4))
     for row in second:
@@ -42,14 +42,14 @@ def test_one_run_in_two_parts_stays_one_judge():
     assert separate_settings(judged(*first, *second)) == judged(*first, *second)
 
 
-def test_repeats_and_variants_are_no_other_settings():
+def test_repeats_and_variants_are_not_separate_settings():
     again = [*rows("1-5", (1, 2), repeat=0), *rows("1-5", (2, 2), repeat=1)]
     assert {row.judge for row in separate_settings(judged(*again))} == {"gpt"}
     variants = [*rows("1-5", (1, 2), variant="a"), *rows("other", (2, 2), variant="b")]
     assert {row.judge for row in separate_settings(judged(*variants))} == {"gpt"}
 
 
-def test_the_page_and_the_calibration_have_both(tmp_path):
+def test_page_and_calibration_show_both_judges(tmp_path):
     write_jsonl(tmp_path / "five.jsonl", TWO[:6])
     write_jsonl(tmp_path / "seven.jsonl", TWO[6:])
     page = make_report(tmp_path / "five.jsonl", tmp_path / "seven.jsonl").html
@@ -68,7 +68,7 @@ def test_the_page_and_the_calibration_have_both(tmp_path):
     assert [group["n_items"] for group in groups] == [6, 6]
 
 
-def test_a_judgement_has_one_address_in_every_report(tmp_path):
+def test_judgement_has_the_same_url_in_every_report(tmp_path):
     """Beside another setting of its judge it is shown under another name, and found as before."""
     write_jsonl(tmp_path / "five.jsonl", TWO[:6])
     write_jsonl(tmp_path / "seven.jsonl", TWO[6:])

@@ -27,7 +27,7 @@ LEVELS = ["nominal", "ordinal", "interval"]
 @pytest.mark.parametrize(("ours", "theirs"), KAPPAS)
 @pytest.mark.parametrize("n", [5, 50, 500])
 @pytest.mark.parametrize("k", [2, 5])
-def test_kappa_is_that_of_scikit_learn(n, k, ours, theirs):
+def test_kappa_matches_scikit_learn(n, k, ours, theirs):
     rng = np.random.default_rng([n, k])
     # Every category occurs, so that they are evenly spaced for both definitions.
     x = np.r_[np.arange(k), rng.integers(0, k, n)]
@@ -37,7 +37,7 @@ def test_kappa_is_that_of_scikit_learn(n, k, ours, theirs):
     )
 
 
-def test_weighted_kappa_takes_differences_of_values_not_of_places():
+def test_weighted_kappa_uses_value_differences_not_ranks():
     # Values 1, 2, 5 with pairs (1,1) (2,2) (5,5) (1,5): quadratic w = 16 for (1,5).
     # O = 16. Margins x: 1 1 2 (of 5, 2, 1) = {1: 2, 2: 1, 5: 1}; y: {1: 1, 2: 1, 5: 2}.
     # E = sum n_i m_j (i - j)^2 / 4 = [2*1*1 + 2*2*16 + 1*1*1 + 1*2*9 + 1*1*16 + 1*1*9] / 4 = 27.5.
@@ -57,7 +57,7 @@ def test_kappa_by_hand():
 @pytest.mark.parametrize("level", LEVELS)
 @pytest.mark.parametrize("missing", [0.0, 0.3, 0.7])
 @pytest.mark.parametrize("raters", [2, 3, 8])
-def test_alpha_is_that_of_the_krippendorff_package(level, missing, raters):
+def test_alpha_matches_the_krippendorff_package(level, missing, raters):
     rng = np.random.default_rng([raters, int(missing * 10)])
     truth = rng.integers(1, 6, (60, 1))
     ratings = np.clip(truth + rng.integers(-1, 2, (60, raters)), 1, 5).astype(float)
@@ -84,7 +84,7 @@ def test_alpha_of_krippendorffs_published_example():
 
 
 @pytest.mark.parametrize("level", LEVELS)
-def test_alpha_under_multiplicities_is_alpha_of_repeated_items(level):
+def test_alpha_with_multiplicities_matches_repeated_items(level):
     rng = np.random.default_rng(3)
     ratings = rng.integers(1, 5, (40, 3)).astype(float)
     present = rng.random(ratings.shape) > 0.2
@@ -100,7 +100,7 @@ def test_alpha_under_multiplicities_is_alpha_of_repeated_items(level):
 
 
 @pytest.mark.parametrize("weights", ["none", "linear", "quadratic"])
-def test_kappa_under_multiplicities_is_kappa_of_repeated_items(weights):
+def test_kappa_with_multiplicities_matches_repeated_items(weights):
     rng = np.random.default_rng(4)
     x, y = rng.integers(1, 5, (2, 40))
     counts = resample_counts(40, 4, rng)
@@ -121,7 +121,7 @@ def test_agreement_with_oneself_is_one_or_undefined(x):
             assert value == pytest.approx(1.0)
 
 
-def test_degenerate_ratings_have_a_clear_word():
+def test_degenerate_ratings_report_the_reason():
     ones = np.ones((5, 3))
     everywhere = np.ones((5, 3), dtype=bool)
     constant = krippendorff_alpha(ones, everywhere)
@@ -140,7 +140,7 @@ def test_degenerate_ratings_have_a_clear_word():
         krippendorff_alpha(np.where(everywhere, np.nan, 1.0), everywhere)
 
 
-def test_bootstrap_of_kappa_brackets_it():
+def test_bootstrap_interval_contains_kappa():
     rng = np.random.default_rng(1)
     x = rng.integers(1, 6, 200)
     y = np.where(rng.random(200) < 0.6, x, rng.integers(1, 6, 200))
@@ -150,7 +150,7 @@ def test_bootstrap_of_kappa_brackets_it():
 
 
 @pytest.mark.parametrize("level", ["nominal", "ordinal", "interval"])
-def test_values_without_a_rating_make_no_difference(level):
+def test_unused_values_do_not_change_kappa(level):
     ratings = np.array([[1.0, 2.0, np.nan], [2.0, 2.0, 3.0], [np.nan, 1.0, 1.0]])
     present = ~np.isnan(ratings)
     filled = np.where(present, ratings, 7.0)
@@ -160,14 +160,14 @@ def test_values_without_a_rating_make_no_difference(level):
     )
 
 
-def test_ratings_that_are_no_categories_have_no_alpha():
+def test_continuous_ratings_have_no_nominal_alpha():
     ratings = np.random.default_rng(0).random((2000, 2))
     result = krippendorff_alpha(ratings, np.ones_like(ratings, dtype=bool))
     assert isinstance(result, Undefined)
     assert result.why == "4,000 distinct values are no categories"
 
 
-def test_200_distinct_values_are_categories_still():
+def test_up_to_200_distinct_values_are_categories():
     values = np.arange(200.0)
     assert cohen_kappa(values, values) == pytest.approx(1.0)
     more = np.arange(201.0)
@@ -180,7 +180,7 @@ def randolph_kappa(ratings, present, *, n_categories):
 
 
 @pytest.mark.parametrize("k", [2, 3, 5])
-def test_randolphs_kappa_is_the_mean_over_pairs_of_raters_at_even_chance(k):
+def test_randolphs_kappa_is_the_mean_over_rater_pairs_at_uniform_chance(k):
     """By its definition, pair by pair; raters are missing here and there."""
     rng = np.random.default_rng(k)
     ratings = rng.integers(1, k + 1, size=(40, 4)).astype(float)
@@ -196,7 +196,7 @@ def test_randolphs_kappa_is_the_mean_over_pairs_of_raters_at_even_chance(k):
     assert result == pytest.approx(expected, abs=1e-12)
 
 
-def test_randolphs_kappa_is_high_where_a_category_prevails_and_fleiss_is_not():
+def test_randolphs_kappa_is_high_for_a_dominant_category():
     """Randolph's reason: 9 of 10 items are alike for all, and chance is no matter of prevalence."""
     ratings = np.ones((10, 2))
     ratings[0, 1] = 0.0

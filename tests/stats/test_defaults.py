@@ -38,13 +38,13 @@ def first(counts):
         lambda: Resampling(rng=rng()).mean([1.0]),
     ],
 )
-def test_it_holds_95_percent_and_leaves_nothing_out(statistic):
+def test_default_level_is_95_percent(statistic):
     estimate = statistic()
     assert estimate.level == 0.95
     assert estimate.n_excluded == 0
 
 
-def test_2000_resamples_are_drawn():
+def test_default_is_2000_resamples():
     """The smallest p-value of a mean of ones against 0 is 2 of 2001, by every way in."""
     of_ones = {"rng": rng(), "null": 0.0}
     ones = np.ones(5)

@@ -17,7 +17,7 @@ from fairjudge.stats.intervals import clustered_wilson, share_difference, wilson
 @pytest.mark.parametrize(
     ("k", "n"), [(0, 1), (0, 7), (1, 7), (3, 7), (7, 7), (40, 100), (999, 1000)]
 )
-def test_proportions_are_those_of_statsmodels(k, n, level):
+def test_proportions_match_statsmodels(k, n, level):
     estimate = wilson(k, n, level=level)
     low, high = proportion_confint(k, n, alpha=1 - level, method="wilson")
     assert isinstance(estimate, Estimate)
@@ -27,7 +27,7 @@ def test_proportions_are_those_of_statsmodels(k, n, level):
     assert estimate.high == pytest.approx(high, abs=1e-10)
 
 
-def test_no_trials_is_undefined_and_impossible_counts_are_refused():
+def test_no_trials_are_undefined_and_impossible_counts_raise():
     assert isinstance(wilson(0, 0), Undefined)
     assert isinstance(clustered_wilson([], []), Undefined)
     with pytest.raises(StatisticsError, match="5 of 3"):
@@ -64,7 +64,7 @@ def test_one_document_has_no_interval():
     assert estimate.low is None
 
 
-def test_a_rate_of_one_is_based_on_documents_as_that_of_zero_does():
+def test_rate_of_one_is_based_on_documents_like_zero():
     documents = np.repeat(np.arange(20), 5).tolist()
     none, all_of_them = (clustered_wilson(np.full(100, end), documents) for end in (0.0, 1.0))
     assert isinstance(none, Estimate)
@@ -73,7 +73,7 @@ def test_a_rate_of_one_is_based_on_documents_as_that_of_zero_does():
     assert all_of_them.low == pytest.approx(1.0 - none.high)
 
 
-def test_documents_that_do_not_differ_count_by_their_items():
+def test_equal_documents_count_by_their_items():
     """Each of 2 documents has 1 of 2: no variance between them, so Wilson's on 4 items, t_1."""
     result = clustered_wilson([1, 0, 1, 0], ["d", "d", "e", "e"])
     assert isinstance(result, Estimate)
@@ -82,7 +82,7 @@ def test_documents_that_do_not_differ_count_by_their_items():
     assert (result.low, result.high) == pytest.approx((0.5 - half, 0.5 + half))
 
 
-def test_outcomes_that_never_occur_leave_a_difference_either_way():
+def test_zero_outcomes_give_a_two_sided_difference_interval():
     never = [0] * 16
     apart = share_difference(never, never, range(16))
     bound = clustered_wilson(never, list(range(16))).high
@@ -90,7 +90,7 @@ def test_outcomes_that_never_occur_leave_a_difference_either_way():
     assert apart.method.startswith("Newcombe")
 
 
-def test_an_outcome_that_always_occurs_is_not_surely_always():
+def test_constant_outcome_has_a_lower_bound_below_one():
     always, never = [1] * 16, [0] * 16
     apart = share_difference(always, never, range(16))
     least = clustered_wilson(always, list(range(16))).low
@@ -101,14 +101,14 @@ def test_an_outcome_that_always_occurs_is_not_surely_always():
     assert (turned.low, turned.high) == pytest.approx((-apart.high, -apart.low))
 
 
-def test_documents_that_are_alike_inside_still_have_a_width():
+def test_homogeneous_documents_have_a_positive_width():
     apart = share_difference([1, 0] * 8, [0, 1] * 8, [n // 2 for n in range(16)])
     assert apart.value == 0.0
     assert apart.low == pytest.approx(-apart.high)
     assert 0.2 < apart.high < 1.0
 
 
-def test_shares_apart_is_the_mean_of_signs_where_documents_differ():
+def test_difference_of_shares_is_the_mean_sign_if_documents_differ():
     rng = np.random.default_rng(0)
     signs = rng.integers(-1, 2, 40).astype(float)
     documents = [n // 3 for n in range(40)]
@@ -116,7 +116,7 @@ def test_shares_apart_is_the_mean_of_signs_where_documents_differ():
     assert apart == clustered_mean(signs, documents, null=0.0, n_excluded=2)
 
 
-def test_shares_apart_of_nothing_of_one_document_and_of_both_at_once():
+def test_difference_of_shares_in_degenerate_cases():
     assert isinstance(share_difference([], [], []), Undefined)
     assert share_difference([0, 0], [0, 0], ["d", "d"]).low is None
     with pytest.raises(StatisticsError, match="both outcomes"):

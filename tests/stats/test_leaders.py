@@ -18,5 +18,5 @@ from fairjudge.stats.leaders import leaders
         ({"a": 1e6 / 3, "b": 1e6 / 3 + 1e-10}, ("a", "b")),
     ],
 )
-def test_the_highest_lead_and_rounding_decides_nothing(values, first):
+def test_leaders_have_the_highest_score_up_to_rounding(values, first):
     assert leaders(values) == first

@@ -50,7 +50,7 @@ def test_em_finds_the_maximum_of_the_observed_likelihood():
     assert result.means == pytest.approx(best.x[:3], abs=1e-4)
 
 
-def test_columns_that_no_row_has_together_are_taken_as_independent_given_the_rest():
+def test_columns_never_observed_together_are_conditionally_independent():
     rng = np.random.default_rng(3)
     label = rng.normal(size=200)
     rows = np.column_stack([label + rng.normal(size=200), label + rng.normal(size=200), label])
@@ -60,7 +60,7 @@ def test_columns_that_no_row_has_together_are_taken_as_independent_given_the_res
     assert abs(inverse[0, 1]) < 1e-4 * inverse[0, 0]
 
 
-def test_regression_is_that_of_least_squares():
+def test_regression_matches_least_squares():
     rows = draw(50, missing=0.0)
     design = np.column_stack([np.ones(50), rows[:, :2]])
     theirs = np.linalg.lstsq(design, rows[:, 2], rcond=None)[0][1:]
@@ -71,7 +71,7 @@ def test_regression_is_that_of_least_squares():
     assert stacked[0] == pytest.approx(theirs, abs=1e-10)
 
 
-def test_a_column_twice_shares_its_coefficient():
+def test_duplicated_column_shares_its_coefficient():
     rows = draw(50, missing=0.0)
     doubled = np.column_stack([rows[:, 0], rows[:, 0], rows[:, 2]])
     slope = np.polyfit(rows[:, 0], rows[:, 2], 1)[0]
@@ -114,7 +114,7 @@ def test_expected_products_by_hand_for_several_moments_at_once():
     assert result[1] == pytest.approx(np.array([[1, 2, 4], [2, 4, 8], [4, 8, 17.0]]))
 
 
-def test_products_of_whole_rows_stay():
+def test_products_of_complete_rows_are_unchanged():
     rows = draw(3, missing=0.0)
     whole = np.column_stack([np.ones(3), rows])
     every = np.arange(3)

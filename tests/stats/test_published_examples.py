@@ -30,18 +30,18 @@ MANUAL = [1, 1, 1, *[0] * 14, 1, 1, 1, *[0] * 5, *[1] * 7]
     # cor(mtcars$mpg, mtcars$wt, method = ...)
     [("pearson", -0.8676594), ("spearman", -0.886422), ("kendall", -0.7278321)],
 )
-def test_correlations_with_ties_are_those_of_cor(name, printed):
+def test_correlations_with_ties_match_r_cor(name, printed):
     assert correlation(name, MILES, WEIGHT) == pytest.approx(printed, abs=5e-8)
 
 
-def test_kendall_is_the_one_of_cor_test():
+def test_kendall_matches_r_cor_test():
     # ?cor.test: quality of canned tuna, Hollander and Wolfe (1973), p. 187: tau = 0.4444444
     panel = [44.4, 45.9, 41.9, 53.3, 44.7, 44.1, 50.7, 45.2, 60.1]
     hunter = [2.6, 3.1, 2.5, 5.0, 3.6, 4.0, 5.2, 2.8, 3.8]
     assert correlation("kendall", panel, hunter) == pytest.approx(0.4444444, abs=5e-8)
 
 
-def test_logistic_fit_is_the_one_of_glm():
+def test_logistic_fit_matches_r_glm():
     # glm(am ~ wt, binomial, mtcars): (Intercept) 12.040, wt -4.024
     result = fit_logistic(np.column_stack([np.ones(32), WEIGHT]), MANUAL)
     assert isinstance(result, LogisticFit)
@@ -49,7 +49,7 @@ def test_logistic_fit_is_the_one_of_glm():
 
 
 @pytest.mark.parametrize(("weights", "printed"), [("none", 0.1293), ("linear", 0.2374)])
-def test_kappa_is_the_one_of_vcd(weights, printed):
+def test_kappa_matches_r_vcd(weights, printed):
     # ?vcd::Kappa, SexualFun (Agresti 1990, p. 362): unweighted 0.1293, equal spacing 0.2374
     table = [[7, 7, 2, 3], [2, 8, 3, 7], [1, 5, 4, 9], [2, 8, 9, 14]]
     pairs = [(i, j) for i in range(4) for j in range(4) for _ in range(table[i][j])]
@@ -57,7 +57,7 @@ def test_kappa_is_the_one_of_vcd(weights, printed):
     assert cohen_kappa(first, second, weights=weights) == pytest.approx(printed, abs=5e-5)
 
 
-def test_mean_difference_is_the_one_of_a_paired_t_test():
+def test_mean_difference_matches_a_paired_t_test():
     # ?sleep: t.test(extra ~ group, data = sleep, paired = TRUE), group 1 minus group 2
     first = [0.7, -1.6, -0.2, -1.2, -0.1, 3.4, 3.7, 0.8, 0.0, 2.0]
     second = [1.9, 0.8, 1.1, 0.1, -0.1, 4.4, 5.5, 1.6, 4.6, 3.4]
@@ -79,12 +79,12 @@ def test_mean_difference_is_the_one_of_a_paired_t_test():
         (1, 29, 0.0061, 0.1718),
     ],
 )
-def test_score_interval_is_newcombes(hits, n, low, high):
+def test_score_interval_matches_newcombe(hits, n, low, high):
     interval = wilson(hits, n)
     assert (interval.low, interval.high) == pytest.approx((low, high), abs=5e-5)
 
 
-def test_corrections_reject_what_their_papers_say():
+def test_corrections_reject_the_hypotheses_of_their_papers():
     # Benjamini and Hochberg (1995), section 3.2: of 15 p-values their procedure rejects four at
     # 0.05, Bonferroni's (and here Holm's, which stops at the same place) three.
     p_values = [

@@ -30,7 +30,7 @@ def few_objects():
 
 @pytest.mark.usefixtures("few_objects")
 @given(P_VALUES)
-def test_adjusted_p_values_are_those_of_statsmodels(p):
+def test_adjusted_p_values_match_statsmodels(p):
     for ours, name in [
         (holm, "holm"),
         (benjamini_hochberg, "fdr_bh"),
@@ -40,7 +40,7 @@ def test_adjusted_p_values_are_those_of_statsmodels(p):
         np.testing.assert_allclose(ours(p), theirs, atol=1e-10)
 
 
-def test_adjusting_nothing_gives_nothing_and_a_bad_p_value_is_named():
+def test_empty_adjustment_is_empty_and_invalid_p_value_is_named():
     assert holm([]).size == benjamini_yekutieli([]).size == 0
     with pytest.raises(StatisticsError, match=r"1\.5"):
         holm([0.1, 1.5])
@@ -56,7 +56,7 @@ def mean_over_documents(values, *, rng, documents=None, **options):
     return boot.bootstrap(statistic, n_documents=d, rng=rng, n=array.size, **options)
 
 
-def test_bounds_are_those_of_scipy_on_the_same_replicates():
+def test_bounds_match_scipy_on_equal_replicates():
     values = np.random.default_rng(3).exponential(size=40)
     theirs = scipy_stats.bootstrap(
         (values,), np.mean, method="percentile", rng=np.random.default_rng(1), n_resamples=999
@@ -75,7 +75,7 @@ def test_expanded_tail_by_hand():
 
 
 @given(st.integers(1, 30), st.integers(1, 20), st.integers(0, 1000))
-def test_resamples_draw_as_many_documents_as_there_are(documents, resamples, seed):
+def test_resamples_have_the_original_number_of_documents(documents, resamples, seed):
     counts = boot.resample_counts(documents, resamples, np.random.default_rng(seed))
     assert counts.shape == (resamples, documents)
     assert (counts >= 0).all()
@@ -93,7 +93,7 @@ def test_chunks_do_not_change_the_number_of_replicates(monkeypatch):
     assert sample.shape == (7,)
 
 
-def test_the_standard_error_of_a_clustered_mean_is_that_of_document_means():
+def test_clustered_standard_error_matches_document_means():
     # 50 documents of 20 identical rows: the mean varies as the mean of 50 values does,
     # sd / sqrt(50), not as that of 1,000 rows. 95 % width = 2 * 1.96 * sd / sqrt(50).
     rng = np.random.default_rng(5)
@@ -107,7 +107,7 @@ def test_the_standard_error_of_a_clustered_mean_is_that_of_document_means():
     assert estimate.n == 1000
 
 
-def test_the_weighted_mean_is_the_mean_of_what_was_drawn():
+def test_weighted_mean_matches_the_mean_of_the_resample():
     values = np.array([1.0, 5.0, 2.0, 9.0])
     counts = boot.resample_counts(4, 50, np.random.default_rng(2))
     fast = boot.weighted_mean(values, np.arange(4), 4)(counts)
@@ -139,7 +139,7 @@ def test_a_statistic_undefined_on_many_resamples_has_no_interval():
     assert "resamples" in estimate.method
 
 
-def test_replicates_of_what_is_refitted_are_moved_to_the_estimates():
+def test_replicates_of_refitted_statistics_are_recentred():
     """By hand: means of resamples lie around the sample's, the estimate 5 above it; NaN stays."""
 
     def statistic(counts):
@@ -184,7 +184,7 @@ def test_permutation_p_values_by_hand():
 
 
 @pytest.mark.parametrize("level", [0.0, 1.0, 1.5, -0.5])
-def test_a_level_that_is_no_share_is_refused(level):
+def test_invalid_level_raises(level):
     with pytest.raises(StatisticsError, match="strictly between 0 and 1"):
         mean_over_documents([1.0, 2.0], rng=np.random.default_rng(0), level=level)
 

@@ -28,7 +28,7 @@ def ends(intervals: tuple[Bounds | None, ...]) -> list[float]:
     return [end for bounds in intervals for end in (bounds.low, bounds.high)]
 
 
-def test_one_planned_look_has_students_interval():
+def test_one_planned_check_has_the_student_interval():
     values = np.random.default_rng(0).normal(0.1, 0.3, size=30)
     (interval,) = spending_sequence(looks_of(values[None]), planned=1, level=0.9)
     expected = stats.ttest_1samp(values, 0.0).confidence_interval(0.9)
@@ -38,7 +38,7 @@ def test_one_planned_look_has_students_interval():
     assert interval.high == pytest.approx(expected.high, abs=0.01)
 
 
-def test_independent_looks_come_near_to_sidaks_bound():
+def test_independent_checks_approach_the_sidak_bound():
     """Looks at ever new documents are independent: the error of each is alpha / T, by Sidak."""
     rng = np.random.default_rng(1)
     looks = [
@@ -53,7 +53,7 @@ def test_independent_looks_come_near_to_sidaks_bound():
     assert widths == pytest.approx([expected] * 5, rel=0.05)
 
 
-def test_looks_that_agree_cost_nothing_more():
+def test_identical_checks_do_not_widen_intervals():
     """The same look five times: once its error is spent in full, the bound is Student's own."""
     values = np.random.default_rng(2).normal(size=50)
     result = spending_sequence(looks_of(np.tile(values, (5, 1))), planned=5)
@@ -64,7 +64,7 @@ def test_looks_that_agree_cost_nothing_more():
     assert widths == sorted(widths, reverse=True)
 
 
-def test_later_looks_leave_earlier_bounds_as_they_were():
+def test_later_checks_do_not_change_earlier_bounds():
     table = np.random.default_rng(3).normal(size=(6, 20))
     all_at_once = ends(spending_sequence(looks_of(table), planned=4))
     for n in range(1, 7):
@@ -74,7 +74,7 @@ def test_later_looks_leave_earlier_bounds_as_they_were():
     assert block == pytest.approx(all_at_once[8:])  # a new one after four looks
 
 
-def test_looks_without_spread_or_documents():
+def test_checks_without_variance_or_documents():
     flat, rising = mean_at_look({"a": -0.1, "b": -0.1}), mean_at_look({"a": 0.5})
     point, nothing = spending_sequence([flat, rising], planned=3)
     assert (point.low, point.high) == (-0.1, -0.1)
@@ -102,7 +102,7 @@ def test_capital_by_hand():
     assert log_capital(np.ones(2), 0.5) == pytest.approx(math.log(np.mean((1 + fractions) ** 2)))
 
 
-def test_capital_is_fair():
+def test_betting_capital_is_fair():
     """Over all 2^10 sequences of a fair coin the capital's expectation is 1, as an e-value's is."""
     capital = [
         math.exp(log_capital(np.array(flips, dtype=float), 0.5))
@@ -112,7 +112,7 @@ def test_capital_is_fair():
 
 
 @pytest.mark.parametrize(("mean", "n"), [(0.05, 30), (0.5, 20), (0.9, 60)])
-def test_betting_covers_more_often_than_it_promises(mean, n):
+def test_betting_coverage_exceeds_its_guarantee(mean, n):
     """Exactly, by the binomial distribution: all data sets of n answers are n + 1 in kind."""
     covered = 0.0
     for successes in range(n + 1):
@@ -122,7 +122,7 @@ def test_betting_covers_more_often_than_it_promises(mean, n):
     assert covered >= 0.95
 
 
-def test_betting_is_alike_on_either_side_and_on_any_scale():
+def test_betting_is_symmetric_and_scale_invariant():
     values = np.random.default_rng(5).uniform(-1, 0.5, size=80)
     result = betting_bounds(values, minimum=-1.0, maximum=1.0, planned=52)
     mirrored = betting_bounds(-values, minimum=-1.0, maximum=1.0, planned=52)
@@ -135,7 +135,7 @@ def test_betting_is_alike_on_either_side_and_on_any_scale():
     assert (nothing.low, nothing.high) == (-1.0, 1.0)
 
 
-def test_all_looks_hold_at_once():
+def test_intervals_of_all_checks_are_simultaneously_valid():
     """300 years of 20 looks at 30 fixed documents; a binomial bound on 5 % of 300 is 23 (99 %)."""
     rng = np.random.default_rng(6)
     wrong = {"sequence": 0, "fixed": 0}

@@ -20,7 +20,7 @@ def test_two_systems_have_the_log_odds_of_their_wins():
 
 
 @pytest.mark.parametrize("seed", range(5))
-def test_the_same_as_the_ranking_without_places(seed):
+def test_strengths_match_the_ranking_without_position(seed):
     rng = np.random.default_rng(seed)
     places = np.array([[0, 1], [1, 2], [2, 3], [0, 3]])
     counts = rng.integers(1, 9, size=(4, 3))
@@ -47,7 +47,7 @@ def test_the_same_as_the_ranking_without_places(seed):
     assert result[1] == pytest.approx(result[0], abs=1e-3)  # the penalty alone differs
 
 
-def test_sets_that_never_meet_are_counted():
+def test_disconnected_groups_are_counted():
     assert count_components((np.array([0, 1]), np.array([1, 2])), 3) == 1
     assert count_components((np.array([0, 2]), np.array([1, 3])), 4) == 2
     assert count_components((np.array([0, 1]), np.array([1, 2])), 3, "strong") == 3
@@ -67,7 +67,7 @@ def _chain(judge: list[float], people: list[float], pairs: list[tuple[str, str]]
     )
 
 
-def test_systems_agree_by_strengths_where_the_means_of_pairs_do_not():
+def test_strengths_correlate_where_pair_means_do_not():
     """A chain a < b < c < d, each pair won equally often: pairs' means say nothing of order."""
     pairs = [("a", "b"), ("b", "c"), ("c", "d")] * 8
     judge = [-1.0] * 18 + [1.0] * 6
@@ -84,7 +84,7 @@ def test_systems_agree_by_strengths_where_the_means_of_pairs_do_not():
         ([("a", "b"), ("c", "d")] * 6, "2 sets that are never compared"),
     ],
 )
-def test_no_correlation_of_strengths_that_are_not_known(pairs, why):
+def test_unknown_strengths_have_no_correlation(pairs, why):
     values = [1.0, -1.0, 1.0] * 4
     result = _chain(values, values, pairs)["spearman"]
     assert isinstance(result, Undefined)

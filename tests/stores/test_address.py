@@ -40,7 +40,7 @@ def test_user_host_and_database_are_shown(url, text):
         "",
     ],
 )
-def test_what_cannot_be_read_is_refused_and_not_repeated(url):
+def test_invalid_url_raises_without_being_repeated(url):
     with pytest.raises(ConfigurationError) as caught:
         StoreAddress(url)
     assert "xy" not in str(caught.value)
@@ -48,7 +48,7 @@ def test_what_cannot_be_read_is_refused_and_not_repeated(url):
 
 
 @given(password=st.text(min_size=6, alphabet=st.characters(codec="utf-8", exclude_categories="C")))
-def test_no_text_keeps_the_password(password):
+def test_password_is_removed_from_every_text(password):
     text = quote(password, safe="")
     address = StoreAddress(f"postgresql://someone:{text}@server:5432/base")
     # Whole texts are compared: a password may be a word of them, such as "server".

@@ -54,7 +54,7 @@ def request(n: int) -> CompletionRequest:
     )
 
 
-def test_a_value_comes_back_as_it_was(cache, store_url):
+def test_value_round_trips(cache, store_url):
     value = {"reply": {"text": "Größe \U0001f600\n\0\ud800", "n": 1.5, "none": None, "list": [1]}}
     cache.put("k", value)
     assert cache.get("k") == value
@@ -64,7 +64,7 @@ def test_a_value_comes_back_as_it_was(cache, store_url):
     other.close()
 
 
-def test_all_machines_have_one_secret(cache, store_url):
+def test_machines_share_one_secret(cache, store_url):
     with ThreadPoolExecutor(8) as threads:
         result = set(threads.map(lambda _: cache.secret(), range(16)))
     other = PostgresCache(StoreAddress(store_url))
@@ -87,7 +87,7 @@ def test_only_json_is_ever_stored(cache, store_url):
     "damaged",
     [b"", b"17", b"00000000[]", b"\xff\x00\xff", pickle.dumps({"a": 1}), b"cut"],
 )
-def test_a_damaged_row_is_said_moved_aside_and_absent(cache, store_url, warnings, damaged):
+def test_damaged_row_is_reported_moved_and_missing(cache, store_url, warnings, damaged):
     cache.put("bad", {"a": 1})
     cache.put("good", {"a": 3})
     sql(store_url, "UPDATE fairjudge.replies SET stored = %s WHERE key = 'bad'", damaged)
@@ -99,7 +99,7 @@ def test_a_damaged_row_is_said_moved_aside_and_absent(cache, store_url, warnings
     assert sql(store_url, "SELECT key, stored FROM fairjudge.quarantine") == [("bad", damaged)]
 
 
-def test_a_row_moved_under_another_key_is_refused_by_verify(cache, store_url):
+def test_row_under_another_key_is_rejected_by_verify(cache, store_url):
     for n in range(3):
         cache.put(f"k{n}", {"n": n})
     sql(store_url, "UPDATE fairjudge.replies SET key = 'k9' WHERE key = 'k1'")
@@ -112,7 +112,7 @@ def test_a_row_moved_under_another_key_is_refused_by_verify(cache, store_url):
     assert cache.stats().n_entries == 0
 
 
-def test_an_export_goes_from_store_to_folder_and_back(cache, tmp_path):
+def test_export_round_trips_between_store_and_folder(cache, tmp_path):
     keys = [f"{n:064x}" for n in range(1201)]  # more than two pages
     for n, key in enumerate(keys):
         cache.put(key, {"n": n})
@@ -183,7 +183,7 @@ def test_eight_processes_pay_no_call_twice_from_the_first_moment(store_url, tmp_
     assert sql(store_url, "SELECT * FROM fairjudge.owners") == []
 
 
-def test_one_claims_the_others_wait(cache, store_url):
+def test_one_claims_and_the_others_wait(cache, store_url):
     other = PostgresCache(StoreAddress(store_url), lease_seconds=0.2)
     assert cache.claim("k", ticket="1")
     assert cache.claim("k", ticket="1")  # said twice, where a connection broke in between
@@ -196,7 +196,7 @@ def test_one_claims_the_others_wait(cache, store_url):
     other.close()
 
 
-def test_an_owner_says_again_and_again_that_it_is_alive(store_url):
+def test_owner_renews_its_claim_periodically(store_url):
     owner = PostgresCache(StoreAddress(store_url), lease_seconds=0.2)
     assert owner.claim("k", ticket="1")
     until = "SELECT alive_until FROM fairjudge.owners"
@@ -206,7 +206,7 @@ def test_an_owner_says_again_and_again_that_it_is_alive(store_url):
     owner.close()
 
 
-def test_the_claim_of_a_dead_owner_is_taken_over_after_its_lease(cache, store_url):
+def test_claim_of_a_dead_owner_expires_with_its_lease(cache, store_url):
     dead = PostgresCache(StoreAddress(store_url), lease_seconds=0.2)
     heir = PostgresCache(StoreAddress(store_url), lease_seconds=5)
     assert dead.claim("k", ticket="1")
@@ -220,7 +220,7 @@ def test_the_claim_of_a_dead_owner_is_taken_over_after_its_lease(cache, store_ur
     heir.close()
 
 
-async def test_where_one_machine_fails_the_next_asks_itself(cache, store_url, monkeypatch):
+async def test_next_machine_calls_if_one_fails(cache, store_url, monkeypatch):
     requests, begun, waiting = [], asyncio.Event(), asyncio.Event()
     loop = asyncio.get_running_loop()
 
@@ -259,7 +259,7 @@ async def test_where_one_machine_fails_the_next_asks_itself(cache, store_url, mo
     other.close()
 
 
-async def test_a_row_that_is_no_reply_is_asked_for_again(cache, warnings):
+async def test_invalid_row_is_requested_again(cache, warnings):
     cache.put(request_key(request(1)), {"reply": {"words": "?"}})
 
     async def answer(request):
@@ -272,7 +272,7 @@ async def test_a_row_that_is_no_reply_is_asked_for_again(cache, warnings):
     assert "is not a reply" in warnings[0]
 
 
-async def test_replies_that_are_being_stored_are_waited_for_at_the_end(cache, monkeypatch):
+async def test_pending_writes_are_awaited_on_close(cache, monkeypatch):
     """As after an interrupt: nobody waits, and there are fewer threads than replies to store."""
     n_asked, all_asked, may_store = 0, asyncio.Event(), threading.Event()
 
@@ -307,7 +307,7 @@ async def test_replies_that_are_being_stored_are_waited_for_at_the_end(cache, mo
     assert all(cache.get(request_key(request(n))) is not None for n in range(8))
 
 
-def test_a_server_that_restarts_is_waited_for(postgres, store_url, monkeypatch):
+def test_restarting_server_is_awaited(postgres, store_url, monkeypatch):
     cache = PostgresCache(StoreAddress(store_url), patience_seconds=120)
     cache.put("k", {"a": 1})
     run_once, failures = Server._run_once, queue.SimpleQueue()
@@ -332,7 +332,7 @@ def test_a_server_that_restarts_is_waited_for(postgres, store_url, monkeypatch):
     cache.close()
 
 
-def test_a_server_that_stays_away_is_one_error_without_the_password(postgres, store_url):
+def test_lost_server_gives_one_error_without_the_password(postgres, store_url):
     cache = PostgresCache(StoreAddress(store_url), patience_seconds=0.3)
     postgres.stop()
     try:
@@ -347,21 +347,21 @@ def test_a_server_that_stays_away_is_one_error_without_the_password(postgres, st
     assert "\n" not in text
 
 
-def test_a_server_that_is_not_there(postgres, store_url):
+def test_unreachable_server_raises(postgres, store_url):
     closed = store_url.replace(f":{postgres.port}/", ":1/")
     with pytest.raises(StoreError, match=r"cannot be reached: .*refused") as caught:
         PostgresCache(StoreAddress(closed))
     assert "s3cret" not in str(caught.value)
 
 
-def test_a_wrong_password(postgres, store_url):
+def test_wrong_password_raises(postgres, store_url):
     wrong = postgres.url(store_url.rpartition("/")[2], password="wr0ng-one")
     with pytest.raises(StoreError, match="password authentication failed") as caught:
         PostgresCache(StoreAddress(wrong))
     assert "wr0ng" not in str(caught.value)
 
 
-def test_a_user_who_may_not_make_tables(postgres, store_url):
+def test_user_without_create_permission_raises(postgres, store_url):
     name = "reader_" + store_url.rpartition("_")[2]
     sql(store_url, f"CREATE ROLE {name} LOGIN PASSWORD 'x'")
     address = StoreAddress(

@@ -126,7 +126,7 @@ def wait_for_replies(url: str, n: int) -> None:
     wait_until(lambda: rows(url, "SELECT count(*) FROM fairjudge.replies") == [(n,)])
 
 
-def test_two_machines_at_once_share_every_reply(machines, server, store_url):
+def test_concurrent_machines_share_every_reply(machines, server, store_url):
     processes = [
         machine.start(*judging(server), "--store", store_url, "--run", machine.folder.name)
         for machine in machines
@@ -144,7 +144,7 @@ def test_two_machines_at_once_share_every_reply(machines, server, store_url):
 
 
 @pytest.mark.parametrize("make", [judging, building])
-def test_what_was_killed_on_one_machine_is_resumed_on_another(machines, server, store_url, make):
+def test_run_killed_on_one_machine_resumes_on_another(machines, server, store_url, make):
     first, second = machines
     for machine in machines:  # 1 call for questions, 12 for articles, 3 to group
         write_jsonl(machine.folder / "clusters.jsonl", [cluster(n=12)])
@@ -172,7 +172,7 @@ def test_what_was_killed_on_one_machine_is_resumed_on_another(machines, server, 
         assert rows(store_url, f"SELECT * FROM fairjudge.{table}") == []  # noqa: S608
 
 
-def test_checkpoints_of_one_machine_lead_on_another(machines, server, store_url):
+def test_checkpoints_are_usable_on_another_machine(machines, server, store_url):
     first, second = machines
     command = (*building(server, concurrency=1, pipeline="paper"), "--store", store_url)
     # one call at a time: 1 for seed questions, 4 articles x 3 answers, 3 to group; then the next
@@ -196,7 +196,7 @@ def test_checkpoints_of_one_machine_lead_on_another(machines, server, store_url)
     assert len(server.calls) - before < before + 16
 
 
-def test_a_checkpoint_in_the_store_that_names_code_is_not_run(machines, server, store_url):
+def test_code_named_in_a_stored_checkpoint_is_not_executed(machines, server, store_url):
     first, second = machines
     command = (*building(server, concurrency=1, pipeline="paper"), "--store", store_url)
     gate = Gate(server, passing=16)
@@ -222,7 +222,7 @@ def test_a_checkpoint_in_the_store_that_names_code_is_not_run(machines, server, 
     assert result.code == 0, result.err
 
 
-def test_by_article_too(machines, server, store_url):
+def test_shared_build_by_article(machines, server, store_url):
     first, second = machines
     command = (*building(server, concurrency=1), "--store", store_url)
     gate = Gate(server, passing=5)  # 1 for questions, 4 for articles; 1 that groups is under way
@@ -244,7 +244,7 @@ def test_by_article_too(machines, server, store_url):
     assert second.read("refs.jsonl") == second.read("whole.jsonl")
 
 
-def test_one_name_is_one_run_at_a_time(machines, server, store_url, monkeypatch):
+def test_run_name_is_used_by_one_run_at_a_time(machines, server, store_url, monkeypatch):
     monkeypatch.setattr(runs, "LOCK_SECONDS", 0.5)
     first, second = machines
     command = (*judging(server), "--store", store_url, "--run", "monday")
@@ -282,7 +282,7 @@ def test_a_stored_run_can_be_audited_from_anywhere(machines, server, store_url):
     assert "holds no judgements of this run" in none.err
 
 
-def test_a_plan_and_a_batch_know_the_store(machines, server, store_url):
+def test_plan_and_batch_use_the_store(machines, server, store_url):
     first, second = machines
     assert first.run(*judging(server), "--store", store_url).code == 0
     requests = [arg for arg in judging(server) if arg != "judge"]
@@ -291,7 +291,7 @@ def test_a_plan_and_a_batch_know_the_store(machines, server, store_url):
     assert (data["calls"], data["cached"]) == (0, 30)
 
 
-def test_the_cache_commands_look_after_the_store(machines, server, store_url):
+def test_cache_commands_manage_the_store(machines, server, store_url):
     machine = machines[0]
     assert machine.run(*judging(server), "--store", store_url).code == 0
 
@@ -314,9 +314,7 @@ def test_the_cache_commands_look_after_the_store(machines, server, store_url):
     assert cache("clear", "--yes").out == "30 replies deleted\n"
 
 
-def test_a_store_that_goes_away_ends_the_run_which_then_resumes(
-    machines, server, store_url, postgres
-):
+def test_lost_store_stops_the_run_which_resumes_later(machines, server, store_url, postgres):
     machine = machines[0]
     command = (*judging(server), "--store", store_url)
     gate = Gate(server, passing=10)
@@ -341,7 +339,7 @@ def test_a_store_that_goes_away_ends_the_run_which_then_resumes(
     assert sum(counts.values()) <= len(counts) + 4
 
 
-def test_the_password_is_nowhere(machines, server, store_url, tmp_path):
+def test_password_is_never_written_or_printed(machines, server, store_url, tmp_path):
     machine = machines[0]
     options = ("--store", store_url, "--run", "monday", "--json", "report.json")
     result = machine.run(*judging(server), *options)
@@ -368,7 +366,7 @@ def test_the_password_is_nowhere(machines, server, store_url, tmp_path):
         assert SECRET not in failed.out + failed.err
 
 
-def test_without_the_extra_it_says_which(monkeypatch, capfd):
+def test_missing_extra_is_named(monkeypatch, capfd):
     from fairjudge.cli import main
 
     monkeypatch.setitem(sys.modules, "psycopg", None)
