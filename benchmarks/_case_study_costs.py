@@ -18,11 +18,11 @@ MODEL = ModelRef(provider="openai", model="gpt-3.5-turbo")
 def costs(study: Study) -> Iterator[str]:
     """Return the section on the judge's price."""
     price = load_prices().price(MODEL)
-    heads = ("tokens in", "tokens out", "USD per 1,000 summaries")
-    yield "## What it costs\n"
+    heads = ("input tokens", "output tokens", "USD per 1,000 summaries")
+    yield "## Costs\n"
     yield to_markdown(
         TextTable(
-            title="Mean tokens of one question about one aspect",
+            title="Mean tokens per summary and aspect",
             columns=columns("protocol", *heads, numbers=heads),
             rows=tuple(
                 (
@@ -37,8 +37,12 @@ def costs(study: Study) -> Iterator[str]:
     )
     yield (
         f"Tokens are characters divided by {CHARACTERS_PER_TOKEN}, of article, summary and reply; "
-        "the instructions around them were not recorded and come on top. "
-        + ("" if price is None else f"Prices of {MODEL} by {price.source.partition(' ')[0]}. ")
+        "the instructions were not recorded and are not included. "
+        + (
+            ""
+            if price is None
+            else f"Prices of {MODEL} are from {price.source.partition(' ')[0]}. "
+        )
         + _cheapest(study)
         + "\n"
     )
@@ -67,7 +71,7 @@ def _cheapest(study: Study) -> str:
 def labels(study: Study) -> Iterator[str]:
     """Return the section on the number of labels needed to separate the systems."""
     best = best_protocol(study)
-    yield "## How many labels tell the systems apart\n"
+    yield "## Labels required to separate the systems\n"
     for aspect in ASPECTS:
         group = study.groups[best, aspect]
         planning, n_documents = group["planning"], group["n_documents"]
@@ -78,20 +82,20 @@ def labels(study: Study) -> Iterator[str]:
         yield (
             f"All {len(pairs)} pairs of the {group['n_systems']} systems, {aspect}: "
             + (
-                f"{len(undecided)} would not be told apart by labels on all "
+                f"{len(undecided)} would not be separated by labels on all "
                 f"{planning['n_judged']} documents, because the systems are too close; "
                 if undecided
                 else ""
             )
-            + f"the hardest of the other pairs needs {max(decided)} labelled documents, half of "
-            f"them need at most {sorted(decided)[(len(decided) - 1) // 2]}.\n"
+            + f"the hardest of the other pairs requires {max(decided)} labelled documents, half of "
+            f"them at most {sorted(decided)[(len(decided) - 1) // 2]}.\n"
         )
         yield f"{_saved(planning)}\n"
     yield (
-        "These plans take the differences found here for the truth and ask for an interval of the "
-        "difference that leaves 0 out, with PPI++ when the judge scores the rest of "
+        "These plans assume that the observed differences are the true ones, and require an "
+        "interval of the difference that excludes 0, with PPI++ if the judge scores the rest of "
         f"{study.groups[best, ASPECTS[0]]['planning']['n_judged']} documents. They test each pair "
-        "alone: to claim a whole ranking takes more.\n"
+        "separately: a complete ranking requires more.\n"
     )
 
 
@@ -105,8 +109,8 @@ def _saved(planning: Json) -> str:
     share = median(1 - with_judge / without for with_judge, without in label_counts)
     point = min(planning["curve"], key=lambda point: abs(point["n_labels"] - 100))
     return (
-        f"The judge saves {percentage(share)} of the labels (median over the pairs that can be "
-        f"told apart). With {point['n_labels']} labels, one system's mean is known to within "
+        f"The judge saves {percentage(share)} of the labels (median over the separable pairs). "
+        f"With {point['n_labels']} labels, one system's mean has a margin of error of "
         f"{point['with_judge']:.2f} points with the judge and {point['without_judge']:.2f} without."
     )
 
@@ -118,9 +122,9 @@ def _separation_table(aspect: str, planning: Json, n_documents: int) -> TextTabl
     def n_separated(name: str, limit: int) -> str:
         return str(sum(pair.get(name) is not None and pair[name] <= limit for pair in pairs))
 
-    heads = ("labelled documents", "with the judge", "labels alone")
+    heads = ("labelled documents", "with the judge", "labels only")
     return TextTable(
-        title=f"{aspect.capitalize()}: pairs of systems told apart, of {len(pairs)}",
+        title=f"{aspect.capitalize()}: separated pairs of systems, of {len(pairs)}",
         columns=columns(*heads, numbers=heads),
         rows=tuple(
             (str(limit), n_separated("with_judge", limit), n_separated("without_judge", limit))
