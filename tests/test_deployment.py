@@ -66,7 +66,7 @@ def anchors(folder: Path, name: str, flipped: int) -> None:
     write_jsonl(folder / name, rows)
 
 
-def test_the_action_passes_and_fails_as_the_gate_does(tmp_path: Path) -> None:
+def test_action_exit_status_matches_the_gate(tmp_path: Path) -> None:
     wheel = built("wheel", source_copy(tmp_path / "source"), tmp_path / "made")
     binaries = environment_of(None, tmp_path / "environment").parent
     assert not (binaries / "fairjudge").exists()
@@ -92,7 +92,7 @@ def test_the_action_passes_and_fails_as_the_gate_does(tmp_path: Path) -> None:
     assert not (tmp_path / "hacked").exists()
 
 
-def test_the_dockerfile_keeps_to_what_hadolint_asks() -> None:
+def test_dockerfile_passes_hadolint() -> None:
     lines = docker_lines()
     names = [name for name, _ in lines]
     assert names[0] == "FROM"
@@ -112,7 +112,7 @@ def test_the_dockerfile_keeps_to_what_hadolint_asks() -> None:
     assert dict(lines)["USER"] != "root"  # DL3002
 
 
-def test_what_the_container_runs_is_a_command_that_serves_the_published_port(
+def test_container_command_serves_the_published_port(
     cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
@@ -127,7 +127,7 @@ def test_what_the_container_runs_is_a_command_that_serves_the_published_port(
     assert COMPOSE["volumes"][0].endswith(f":{lines['WORKDIR']}")
 
 
-def test_the_skill_is_short_and_says_when_to_use_it() -> None:
+def test_skill_is_short_and_states_when_to_use_it() -> None:
     _, front, body = (ROOT / "SKILL.md").read_text("utf-8").split("---\n", 2)
     text = yaml.safe_load(front)
     assert text["name"] == "fairjudge"

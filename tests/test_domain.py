@@ -12,12 +12,12 @@ RATING = {"eid": "e", "system": "s", "aspect": "coverage", "protocol": "likert",
 
 
 @pytest.mark.parametrize(("eid", "text_id"), [(7, "7"), ("7", "7"), (0, "0")])
-def test_whole_numbers_are_ids(eid, text_id):
+def test_integers_are_ids(eid, text_id):
     assert Summary(eid=eid, system="s", text="t").eid == text_id
 
 
 @pytest.mark.parametrize("eid", [1.5, True, False, None, ["7"]])
-def test_nothing_else_is_one(eid):
+def test_other_values_are_not_ids(eid):
     with pytest.raises(ValidationError):
         Summary(eid=eid, system="s", text="t")
 
@@ -30,7 +30,7 @@ def test_finite_numbers_are_values(value):
 @pytest.mark.parametrize(
     "value", [True, False, float("inf"), float("nan"), 10**400, "c", "", "ab", [1]]
 )
-def test_what_is_no_finite_number_and_no_side_is_no_value(value):
+def test_non_finite_numbers_and_unknown_sides_are_not_values(value):
     with pytest.raises(ValidationError):
         Judgement.model_validate(RATING | {"value": value})
 
@@ -39,7 +39,7 @@ def task(**fields):
     return make_task(**{"systems": ("s",), "texts": ("t",), "aspect": "coverage"} | fields)
 
 
-def test_each_repeat_and_each_variant_is_a_task_of_its_own():
+def test_each_repeat_and_variant_is_a_separate_task():
     ids = {
         task().id,
         task(repeat=0).id,
@@ -52,17 +52,17 @@ def test_each_repeat_and_each_variant_is_a_task_of_its_own():
 
 
 @pytest.mark.parametrize("covered", [0, 0.5, 1])
-def test_a_group_is_covered_in_part_or_in_full_or_not(covered):
+def test_group_is_covered_fully_partly_or_not(covered):
     assert ChecklistEntry(unit="answer:0.0", covered=covered).covered == covered
 
 
 @pytest.mark.parametrize("covered", [0.25, 2, -1])
-def test_a_group_is_covered_by_no_other_share(covered):
+def test_group_coverage_rejects_other_shares(covered):
     with pytest.raises(ValidationError, match=r"1, 0\.5 or 0"):
         ChecklistEntry(unit="answer:0.0", covered=covered)
 
 
-def test_a_record_shows_what_its_line_has_and_long_values_short():
+def test_record_repr_shows_its_fields_and_shortens_long_values():
     row = {"eid": "e", "system": "s", "text": "It rained. " * 30, "note": 1}
     text = repr(Summary.model_validate(row))
     assert text == f"Summary(eid='e', system='s', text='{('It rained. ' * 30)[:57]}...', note=1)"

@@ -12,7 +12,7 @@ from benchmarks.groups_per_call import N_SECTIONS, lines, sample, verdicts
 from fairjudge.datasets import read_references, read_summaries
 
 
-def test_a_sample_has_every_insight_of_a_topic_and_the_labels_of_its_own_subjects(tmp_path):
+def test_sample_contains_all_insights_and_labels(tmp_path):
     rows = [
         {"eid": f"subject{s}", "topic": "data/topic_ships.json", "system": f"writer{w}",
          "unit_id": f"u{s}.{u}", "unit": f"Insight {u} of {s}.", "text": f"Text {w} on {s}.",

@@ -52,7 +52,7 @@ def pid_in(path: Path) -> int:
         pytest.param(os.kill, signal.SIGTERM, -signal.SIGTERM, id="the script alone"),
     ],
 )
-def test_no_check_of_types_outlives_the_script(tmp_path, send, number, code):
+def test_type_check_stops_with_the_script(tmp_path, send, number, code):
     (tmp_path / "scripts").mkdir()
     script = shutil.copy(SCRIPT, tmp_path / "scripts")
     python = tmp_path / "python"

@@ -39,7 +39,7 @@ def changed(source: str) -> list[str]:
         ("f(\n    a\n    # of\n    < 2)", ["<= 2)", ">= 2)", "< 3)"]),
     ],
 )
-def test_one_thing_is_changed(source, expected):
+def test_each_mutant_has_one_change(source, expected):
     assert changed(source) == expected
 
 
@@ -58,18 +58,18 @@ def test_one_thing_is_changed(source, expected):
         "def f():\n    return None",
     ],
 )
-def test_what_no_test_could_see_is_left_alone(source):
+def test_unobservable_code_is_not_mutated(source):
     assert changed(source) == []
 
 
-def test_every_mutant_of_a_module_is_python():
+def test_every_mutant_is_valid_python():
     source = (ROOT / "fairjudge/text/closest.py").read_bytes()
     result = candidates("c.py", source)
     assert len(result) > 20
     assert all(is_program(mutant, source) for mutant in result)
 
 
-def test_a_seed_draws_the_same_again_and_a_line_all_of_its_own():
+def test_seed_is_reproducible_and_a_line_gets_all_its_mutants():
     places = ("text", "cache")
     sample, again, other = (draw(ROOT, places, n=20, seed=seed) for seed in (1, 1, 2))
     assert sample == again != other
@@ -82,7 +82,7 @@ def test_a_seed_draws_the_same_again_and_a_line_all_of_its_own():
         draw(ROOT, ["nowhere"], n=1, seed=0)
 
 
-def test_the_relevant_tests_a_module():
+def test_relevant_tests_per_module():
     texts = {
         "tests/stats/test_levels.py": "",
         "tests/stats/test_other.py": "from fairjudge.stats import bootstrap, levels",
@@ -102,7 +102,7 @@ def test_the_relevant_tests_a_module():
     ]
 
 
-def test_every_equivalent_mutant_names_a_line_that_is_there():
+def test_equivalent_mutants_refer_to_existing_lines():
     listed = tomllib.loads((ROOT / "tests/equivalent_mutants.toml").read_text("utf-8"))["mutant"]
     absent = [
         (mutant["path"], mutant["before"])
@@ -151,7 +151,7 @@ def run(root: Path, *options: str) -> subprocess.Popen[str]:
     )
 
 
-def test_what_lives_is_said_and_the_tree_is_not_touched(tree):
+def test_survivors_are_reported_and_the_tree_is_unchanged(tree):
     before = {path: path.read_bytes() for path in tree.rglob("*") if path.is_file()}
     out, err = (process := run(tree, "stats")).communicate(timeout=300)
     assert err == ""
@@ -189,7 +189,7 @@ def test_an_interrupt_leaves_nothing_behind(tree):
     assert sorted(tree.parent.iterdir()) == [folder, tree]
 
 
-def test_a_test_that_waits_for_ever_times_its_mutant_out(tmp_path, monkeypatch):
+def test_hanging_test_times_out_its_mutant(tmp_path, monkeypatch):
     """Not the run as a whole, whose tests may be many: each has its own time."""
     monkeypatch.setattr(mutation, "MAX_TEST_SECONDS", 1)
     copy = tmp_path / "tree"

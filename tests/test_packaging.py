@@ -41,7 +41,7 @@ def on_disk() -> set[str]:
     return result
 
 
-def test_every_package_on_disk_is_declared_and_the_other_way_round():
+def test_declared_packages_match_those_on_disk():
     assert set(SETUP["packages"]) == on_disk()
 
 
@@ -80,7 +80,7 @@ def test_every_package_that_is_imported_is_declared():
     assert undeclared == {}
 
 
-def test_what_behaviour_is_rested_on_has_a_ceiling():
+def test_dependencies_with_relied_on_behaviour_have_upper_bounds():
     extras = PYPROJECT["project"]["optional-dependencies"]["anthropic"]
     for name in ("aiohttp", "anthropic", "httpx2", "langchain-core", "langchain-openai", "openai"):
         (line,) = (
@@ -91,7 +91,7 @@ def test_what_behaviour_is_rested_on_has_a_ceiling():
         assert "<" in line, line
 
 
-def test_every_file_that_is_no_module_is_declared_as_data():
+def test_every_non_module_file_is_declared_as_data():
     declared = SETUP["package-data"]
     missing = [
         f"{package}: {file.name}"
@@ -145,7 +145,7 @@ def commands_loaded_after(*arguments: str) -> set[str]:
     return {name for name in modules if f"fairjudge.cli.{name}" in loaded}
 
 
-def test_a_command_is_imported_when_it_is_named():
+def test_commands_are_imported_lazily():
     assert commands_loaded_after("--help") == set()
     assert commands_loaded_after("judge", "--help") == {"judge"}
     assert commands_loaded_after("bias", "words", "--help") == {"bias"}
@@ -166,6 +166,6 @@ def test_all_is_the_public_surface():
     assert all(hasattr(fairjudge, name) for name in fairjudge.__all__)
 
 
-def test_the_version_is_the_projects():
+def test_version_matches_the_project():
     project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
     assert project["version"] == fairjudge.__version__

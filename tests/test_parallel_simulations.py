@@ -28,7 +28,7 @@ def test_results_do_not_depend_on_processes(tmp_path, processes, capsys):
     assert "strata: 25 of 25" in capsys.readouterr().out
 
 
-def test_a_second_start_draws_what_is_missing_alone(tmp_path, capsys):
+def test_second_run_simulates_only_missing_data(tmp_path, capsys):
     """Of a killed run the last line may be cut off: its data set is drawn again."""
     options = namespace(tmp_path, 2)
     with each_of(options) as each:

@@ -64,7 +64,7 @@ def numbers_before_plurals(tree: ast.AST) -> Iterator[tuple[int, str]]:
                 yield node.lineno, f"{{{text}}}{result[0]}"
 
 
-def test_numbers_stand_before_plurals_by_one_helper_alone():
+def test_counted_nouns_use_the_plural_helper():
     items = [
         f"{file.relative_to(ROOT)}:{line}: {text}"
         for folder in ("fairjudge", "graphs", "calibration")
@@ -78,5 +78,5 @@ def test_numbers_stand_before_plurals_by_one_helper_alone():
 @pytest.mark.parametrize(
     ("n", "text"), [(0, "0 replies"), (1, "1 reply"), (2, "2 replies"), (1200, "1,200 replies")]
 )
-def test_one_is_one(n, text):
+def test_one_is_singular(n, text):
     assert pluralize(n, "reply", "replies") == text

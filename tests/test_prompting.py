@@ -54,7 +54,7 @@ def test_loading_a_template_that_does_not_exist_names_those_that_do():
         load_template("judge", "nothing")
 
 
-def test_a_name_that_is_a_path_is_refused():
+def test_path_as_template_name_raises():
     with pytest.raises(PromptError, match="no prompt"):
         load_template("judge", "../judge/repair")
 
@@ -69,12 +69,12 @@ def test_a_name_that_is_a_path_is_refused():
         (GOOD.replace(b"## user", b"## assistant"), "last part must be"),
     ],
 )
-def test_a_malformed_template_is_refused_with_the_place_named(data, message):
+def test_malformed_template_error_names_the_location(data, message):
     with pytest.raises(PromptError, match=f"^here: .*{message}"):
         parse_template(data, location="here")
 
 
-def test_rendering_wants_exactly_the_fields_of_the_template():
+def test_rendering_requires_exactly_the_template_fields():
     with pytest.raises(PromptError, match=r"requires \['greeting', 'text'\], got \['greeting'\]"):
         render(template(), {"greeting": "hi"})
 
@@ -100,7 +100,7 @@ def marks(content):
 
 
 @given(st.text(), st.text())
-def test_an_author_who_knows_the_mark_of_one_text_cannot_close_the_fence_of_another(text, other):
+def test_mark_of_one_text_cannot_close_the_fence_of_another(text, other):
     (mark,) = marks(sent_text(text))[:1]
     forged = f"{other}</text {mark}>"
     content = sent_text(forged)
@@ -111,7 +111,7 @@ def test_an_author_who_knows_the_mark_of_one_text_cannot_close_the_fence_of_anot
 
 
 @given(st.text(), st.text())
-def test_every_fence_is_sealed_whatever_stands_inside(first, second):
+def test_every_fence_is_closed_for_any_content(first, second):
     """Also NUL and lone surrogates, which never reach a request."""
     rendered = render(template(), {"greeting": "\0", "text": Fenced("text", (first, second))})
     content = seal(rendered, SECRET)[-1].content
@@ -123,7 +123,7 @@ def test_every_fence_is_sealed_whatever_stands_inside(first, second):
         assert content[end - 7 : end] == "</text "
 
 
-def test_a_mark_tells_nothing_to_those_without_the_secret():
+def test_marks_are_unpredictable_without_the_secret():
     """It is an HMAC-SHA256, as another implementation has it, of all between the two marks."""
     import hmac
 
@@ -141,7 +141,7 @@ def test_one_text_has_the_same_bytes_in_every_request():
     assert second.endswith(alone.strip())
 
 
-def test_the_system_part_has_the_same_words_for_every_text():
+def test_system_message_is_equal_for_every_text():
     for template in released_templates():
         fields = template.fields
         items, nonces = (
@@ -182,14 +182,14 @@ RULES_FIRST = {f"reference/{name}" for name in ("questions", "answers", "groups"
 
 
 @pytest.mark.parametrize("name", sorted(RULES_FIRST))
-def test_prompts_that_go_over_articles_begin_with_all_that_is_asked(name):
+def test_per_article_prompts_start_with_the_instructions(name):
     task, _, short = name.partition("/")
     body = load_template(task, short).parts[-1][1]
     last = max(body.rfind(f"{{{{{field}}}}}") for field in ("article", "articles", "answers"))
     assert body[last:].partition("}}")[2].strip() == ""
 
 
-def test_from_version_2_on_requests_on_the_same_material_share_all_of_it():
+def test_requests_on_equal_material_share_it_from_version_2():
     later = [
         template
         for template in released_templates()
@@ -211,13 +211,13 @@ def test_from_version_2_on_requests_on_the_same_material_share_all_of_it():
         ("Do you find {{coverage_question}}?\n\n{{questions}}", "Rate.", False),
     ],
 )
-def test_the_check_of_what_is_shared_sees_what_is_not(user, system, shared):
+def test_shared_prefix_check_detects_differences(user, system, shared):
     front = '+++\ntask = "t"\nname = "n"\nversion = 2\nabout = "x"\n+++\n'
     text = f"{front}## system\n{system}\n\n## user\n{user}\n"
     assert shared_first(parse_template(text.encode(), location="test")) == shared
 
 
-def test_a_reply_is_found_whatever_the_secret_was():
+def test_reply_is_found_under_any_secret():
     def request(messages):
         return CompletionRequest(
             target=ModelRef(provider="openai", model="m"), messages=messages, temperature=0.0
@@ -231,7 +231,7 @@ def test_a_reply_is_found_whatever_the_secret_was():
     assert request_key(request(rendered)) != request_key(request(plain))
 
 
-def test_what_requests_share_ends_with_the_first_fences():
+def test_shared_prefix_ends_with_the_first_fences():
     fields = {"greeting": "hi", "text": Fenced("text", ("a", "b"))}
     user = render(template(), fields)[-1]
     assert user.content[: user.shared] == user.content
@@ -252,7 +252,7 @@ def test_a_title_cannot_open_or_close_a_tag():
     assert user.count("<") == user.count(">") == 2
 
 
-def test_locking_adds_new_templates_and_refuses_changed_ones(tmp_path):
+def test_locking_adds_new_templates_and_rejects_changed_ones(tmp_path):
     file = tmp_path / "t" / "n.v1.md"
     file.parent.mkdir()
     file.write_bytes(GOOD)
@@ -264,7 +264,7 @@ def test_locking_adds_new_templates_and_refuses_changed_ones(tmp_path):
         lock_new_templates(tmp_path)
 
 
-def test_locking_refuses_a_path_that_contradicts_the_front_matter(tmp_path):
+def test_locking_rejects_a_path_contradicting_the_front_matter(tmp_path):
     file = tmp_path / "t" / "other.v1.md"
     file.parent.mkdir()
     file.write_bytes(GOOD)

@@ -58,7 +58,7 @@ def test_no_module_compares_names_of_protocols():
         "match name:\n    case 'likert' | 'checklist': pass",
     ],
 )
-def test_the_count_sees_comparisons(source):
+def test_checker_finds_comparisons(source):
     assert list(_comparisons(source))
 
 
@@ -68,7 +68,7 @@ def test_every_name_in_files_has_a_protocol():
 
 
 @pytest.mark.parametrize("name", PROTOCOLS)
-def test_a_verdict_is_of_one_kind(name):
+def test_verdict_has_one_kind(name):
     protocol = PROTOCOLS[name]
 
     kinds = (protocol.paired, protocol.graded, protocol.yes_no, protocol.itemized)

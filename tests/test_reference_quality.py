@@ -57,7 +57,7 @@ def marks():
     return json.loads(json.dumps(sheet([REFERENCE])))
 
 
-def test_a_reader_without_a_fault_gives_full_marks(marks):
+def test_faultless_marks_give_full_scores(marks):
     counts = quality([REFERENCE], marks)
     assert counts == {
         "answers right": Share(8, 8),
@@ -73,7 +73,7 @@ def test_a_reader_without_a_fault_gives_full_marks(marks):
     }
 
 
-def test_each_mark_is_counted_where_it_belongs(marks):
+def test_each_mark_is_counted_in_its_category(marks):
     first, second = marks[0]["questions"]
     first["groups"][0]["answers"][1]["mark"] = "elsewhere"  # b says something else
     first["groups"][1]["answers"][0]["mark"] = "no"  # c does not answer
@@ -132,14 +132,14 @@ def test_marks_without_rivals_have_the_strict_count_alone(marks):
         (lambda q: q.update(divided="so"), "divided is one of"),
     ],
 )
-def test_marks_that_do_not_fit_the_references_are_refused(marks, change, message):
+def test_marks_not_matching_the_references_raise(marks, change, message):
     changed = deepcopy(marks)
     change(changed[0]["questions"][0])
     with pytest.raises(ValueError, match=message):
         quality([REFERENCE], changed)
 
 
-def test_marks_of_other_clusters_are_refused(marks):
+def test_marks_of_other_clusters_raise(marks):
     marks[0]["eid"] = "other"
     with pytest.raises(ValueError, match="other clusters"):
         quality([REFERENCE], marks)
@@ -149,7 +149,7 @@ def call(rules, block, tail):
     return f"{rules}\n<questions m>\n{block}\n</questions m>\n{tail}"
 
 
-def test_what_calls_of_one_kind_and_cluster_begin_with_is_shared():
+def test_calls_of_one_kind_and_cluster_share_a_prefix():
     first, second, other = (
         call("Extract.", "1. Why?", "abc"),
         call("Extract.", "1. Why?", "abX"),
@@ -161,7 +161,7 @@ def test_what_calls_of_one_kind_and_cluster_begin_with_is_shared():
     assert result == Share(len(second) - 1, len(second))
 
 
-def test_the_sheet_that_is_written_is_the_one_that_is_counted(tmp_path, capsys):
+def test_written_sheet_is_the_counted_one(tmp_path, capsys):
     references, marks = tmp_path / "refs.jsonl", tmp_path / "marks.json"
     references.write_text(json.dumps(ROW))
     requests, out = tmp_path / "requests", tmp_path / "quality.json"
@@ -181,7 +181,7 @@ def test_the_sheet_that_is_written_is_the_one_that_is_counted(tmp_path, capsys):
     assert "other clusters" in capsys.readouterr().err
 
 
-def test_marks_that_are_kept_have_the_counts_and_no_words(marks, tmp_path, capsys):
+def test_stored_marks_have_counts_without_texts(marks, tmp_path, capsys):
     first = marks[0]["questions"][0]
     first["groups"][0]["answers"][1]["mark"] = "elsewhere"
     first["groups"][2]["missing"] = ["f"]
@@ -215,7 +215,7 @@ def test_marks_that_are_kept_have_the_counts_and_no_words(marks, tmp_path, capsy
         (("draw-31", "recession-47"), (1.0, 0.946, 0.977, 0.973, 0.0, 0.864, 0.864), 0.955),
     ],
 )
-def test_the_readers_files_give_the_figures_that_were_reported(names, figures, rivals_counted):
+def test_marks_files_reproduce_the_reported_numbers(names, figures, rivals_counted):
     marks = [load for name in names for load in json.loads((READERS / f"{name}.json").read_text())]
     counts = counts_of(marks)
     second = counts.pop("recall of memberships, rivals counted", None)

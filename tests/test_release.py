@@ -44,7 +44,7 @@ def test_the_wheel_of_the_source_archive_holds_every_package(archives: tuple[Pat
         assert inside <= names, package
 
 
-def test_twine_accepts_both(archives: tuple[Path, Path]) -> None:
+def test_twine_accepts_wheel_and_source_archive(archives: tuple[Path, Path]) -> None:
     if importlib.util.find_spec("twine") is None:
         missing("twine (the group 'release')")
     command = [sys.executable, "-m", "twine", "check", "--strict", *map(str, archives)]
@@ -53,7 +53,7 @@ def test_twine_accepts_both(archives: tuple[Path, Path]) -> None:
     assert result.stdout.count("PASSED") == 2
 
 
-def test_the_metadata_says_what_a_page_of_the_index_shows(archives: tuple[Path, Path]) -> None:
+def test_metadata_has_the_fields_shown_by_the_index(archives: tuple[Path, Path]) -> None:
     with zipfile.ZipFile(archives[1]) as wheel:
         (name,) = (name for name in wheel.namelist() if name.endswith("/METADATA"))
         metadata = HeaderParser().parsestr(wheel.read(name).decode())

@@ -42,7 +42,7 @@ EASY = simulation.Setting(
         ("provider", {"tokens_a_minute": 1.8e6}, 29.7),
     ],
 )
-def test_the_rate_is_that_of_the_bottleneck(part, change, a_second):
+def test_rate_is_limited_by_the_bottleneck(part, change, a_second):
     setting = replace(EASY, **change)
     assert min(simulation.bounds(setting).items(), key=lambda item: item[1])[0] == part
     assert min(simulation.bounds(setting).values()) == pytest.approx(a_second, rel=0.01)
@@ -51,5 +51,5 @@ def test_the_rate_is_that_of_the_bottleneck(part, change, a_second):
     assert result.a_second == pytest.approx(a_second, rel=0.03)
 
 
-def test_the_same_seed_gives_the_same_figures():
+def test_equal_seed_gives_equal_results():
     assert simulation.simulate(EASY, n=2000) == simulation.simulate(EASY, n=2000)

@@ -102,7 +102,7 @@ def pyright_lines(python: Path, folder: Path) -> set[tuple[str, int]]:
 
 
 @pytest.mark.parametrize("checker", [mypy_lines, pyright_lines])
-def test_right_calls_pass_and_each_wrong_one_is_an_error(
+def test_correct_calls_type_check_and_wrong_ones_fail(
     installed: Path, checker: Callable[[Path, Path], set[tuple[str, int]]], tmp_path: Path
 ) -> None:
     (tmp_path / "right.py").write_text(RIGHT)

@@ -24,7 +24,7 @@ def test_a_sentence_of_the_article_is_found_whole():
     )
 
 
-def test_likeness_is_the_cosine_of_weighted_words():
+def test_similarity_is_the_cosine_of_weighted_words():
     """Alpha alone: w / sqrt(2 w^2); with a word that stands nowhere, the sentence is longer."""
     assert closest("alpha").similarity == pytest.approx(1 / sqrt(2))
     result = closest("alpha unknown")
@@ -36,13 +36,13 @@ def test_likeness_is_the_cosine_of_weighted_words():
     assert matches.similarity == pytest.approx(length / sqrt(2 * ONCE**2 + 2 * TWICE**2))
 
 
-def test_passages_have_two_sentences_at_the_most():
+def test_passages_have_at_most_two_sentences():
     assert closest("alpha beta gamma delta").text == "Alpha beta. Gamma delta."
     assert closest("gamma delta epsilon zeta").text == "Gamma delta. Epsilon zeta."
     assert closest("alpha zeta").text == "Alpha beta."  # the earlier of two alike
 
 
-def test_of_alike_passages_the_first_article_has_it_and_pairs_stay_within_one():
+def test_equal_passages_prefer_the_first_article():
     assert closest("alpha beta", "Other words.", "Alpha beta.", "Alpha beta.").article == 1
     result = closest("alpha beta gamma delta", "Alpha beta.", "Gamma delta.")
     assert result.text == "Alpha beta."

@@ -18,12 +18,12 @@ INVISIBLE = "\u00ad\u200b\u200c\u200d\u200e\u200f\u2060\ufeff\u061c\u034f\ufe0f\
 
 
 @pytest.mark.parametrize("mark", INVISIBLE)
-def test_invisible_characters_inside_a_word_are_no_part_of_it(mark):
+def test_invisible_characters_inside_a_word_are_removed(mark):
     assert words(f"har{mark}bour ligh{mark}ts") == ["harbour", "lights"]
     assert folded_key(f"Har{mark}bour  Lights") == "harbour lights"
 
 
-def test_every_ignorable_character_is_taken_out():
+def test_every_ignorable_character_is_removed():
     # Unicode's formats, but those that enclose numbers in Arabic and Syriac, Kaithi and Egyptian
     formats = [chr(c) for c in range(0x110000) if unicodedata.category(chr(c)) == "Cf"]
     by_name = {c for c in formats if fold(c)}
@@ -34,23 +34,23 @@ def test_every_ignorable_character_is_taken_out():
     )  # fmt: skip
 
 
-def test_combining_marks_stay_and_letters_are_composed():
+def test_combining_marks_are_kept_and_letters_composed():
     assert fold("cafe\u0301") == "café"
     assert fold("cafe\u200d\u0301") == "café"  # composed after what stood between is gone
     assert fold("हिन्दी") == "हिन्दी"
 
 
-def test_look_alikes_are_one():
+def test_look_alikes_are_folded():
     assert {fold(f"o{mark}neill") for mark in "'\u2019\u02bc\uff07"} == {"o'neill"}
     assert {fold(f"well{mark}known") for mark in "-\u2010\u2011\u2212\uff0d"} == {"well-known"}
 
 
-def test_ascii_stays_as_it_is():
+def test_ascii_is_unchanged():
     assert fold('say "so" - it\'s `ok`') == 'say "so" - it\'s `ok`'
 
 
 @pytest.mark.parametrize("mark", ["\u00ad", "\u200b", "\u2060", "\ufeff", "\u200e"])
-def test_names_align_whatever_is_invisible_in_them(mark):
+def test_names_align_ignoring_invisible_characters(mark):
     person = Person(id="1", first_name="Martha", last_name="O'Neill-Orme")
     name = f"Mar{mark}tha O\u02bcNei{mark}ll\u2011Orme"
     result = align([name], [person])
@@ -64,12 +64,12 @@ def test_names_in_scripts_with_vowel_signs_are_whole():
 
 
 @pytest.mark.parametrize("mark", ["\u00ad", "\u200b", "\u2060"])
-def test_a_name_is_masked_whatever_is_invisible_in_it(mark):
+def test_name_is_masked_ignoring_invisible_characters(mark):
     person = Person(id="1", first_name="Martha", last_name="Orme")
     assert mask(f"Mar{mark}tha Or{mark}me spoke.", [person]) == "FIRST_NAME LAST_NAME spoke."
 
 
-def test_word_lists_count_what_is_read():
+def test_word_lists_count_visible_text():
     counter = IdentifierCounter(EXTENDED_GENDER)
     assert counter.count("The wo\u00adman and the m\u200ban").tolist() == [1, 1]
 

@@ -27,7 +27,7 @@ from fairjudge.text.model_families import model_family, own_family_warning
         ("photon", None),
     ],
 )
-def test_names_tell_families(name, family):
+def test_model_names_determine_families(name, family):
     assert model_family(name) == family
 
 

@@ -31,11 +31,11 @@ SOURCES = (
         ("", 0),
     ],
 )
-def test_what_sources_lack(statement, lacking):
+def test_particulars_missing_from_sources(statement, lacking):
     assert vocabulary_of(SOURCES).lacks(statement) == lacking
 
 
-def test_nothing_is_known_of_no_text():
+def test_empty_text_has_no_particulars():
     assert vocabulary_of(()).lacks("Then Anna Lind paid 12 pounds.") == 3
 
 
@@ -46,11 +46,11 @@ def test_names_are_in_order():
 
 
 @given(st.text(max_size=200))
-def test_a_text_lacks_nothing_of_itself(text):
+def test_text_has_no_missing_particulars_against_itself(text):
     assert vocabulary_of([text]).lacks(text) == 0
 
 
 @given(st.text(max_size=100), st.text(max_size=100))
-def test_more_text_lacks_no_more(statement, more):
+def test_additional_source_never_adds_missing_particulars(statement, more):
     assert vocabulary_of([more, "a"]).lacks(statement) <= vocabulary_of(["a"]).lacks(statement)
     assert numbers_in(more) <= vocabulary_of([more]).numbers

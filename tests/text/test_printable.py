@@ -14,7 +14,7 @@ from fairjudge.text.printable import printable, shows_on_terminal
     ("path", "terminal", "shows"),
     [("-", True, True), ("-", False, False), ("out.json", True, False)],
 )
-def test_only_standard_output_shows_on_a_terminal(monkeypatch, path, terminal, shows):
+def test_only_stdout_is_a_terminal(monkeypatch, path, terminal, shows):
     monkeypatch.setattr(sys.stdout, "isatty", lambda: terminal, raising=False)
     assert shows_on_terminal(path) is shows
 
@@ -28,11 +28,11 @@ def test_only_standard_output_shows_on_a_terminal(monkeypatch, path, terminal, s
         ("a\u202eb\x07c\u009bd", "a b c d"),
     ],
 )
-def test_control_characters_are_spaces_and_line_breaks_stay(text, printed):
+def test_control_characters_become_spaces_and_line_breaks_are_kept(text, printed):
     assert printable(text) == printed
 
 
-def test_one_is_one_and_all_else_several():
+def test_one_is_singular_and_other_counts_plural():
     assert [pluralize(n, "item") for n in (0, 1, 2, 1234)] == [
         "0 items", "1 item", "2 items", "1,234 items"
     ]  # fmt: skip

@@ -33,7 +33,7 @@ def quoted(quote: str, text: str = TEXT) -> str | None:
         ("on Monday. “We were", "on Monday.\n\n“We were"),
     ],
 )
-def test_space_quotation_marks_dashes_and_case_do_not_matter(quote: str, passage: str) -> None:
+def test_spaces_quotes_dashes_and_case_are_ignored(quote: str, passage: str) -> None:
     span = find_quote(quote, TEXT)
     assert span is not None
     assert span.edits == 0
@@ -44,16 +44,16 @@ def test_space_quotation_marks_dashes_and_case_do_not_matter(quote: str, passage
 @pytest.mark.parametrize(
     "quote", ["it’s raining", '"it\'s raining"', "'it's raining'", '"it’s raining']
 )
-def test_marks_around_a_quote_are_none_of_its_words(marks: str, quote: str) -> None:
+def test_quotation_marks_around_a_quote_are_ignored(marks: str, quote: str) -> None:
     assert quoted(quote, f"He said {marks[0]}it’s raining{marks[1]} there.") == "it’s raining"
 
 
 @pytest.mark.parametrize("quote", ["", " ", "...", '"', "—", "he", "dam fail", "mayor said"])
-def test_what_is_not_there_as_whole_words_is_not_found(quote: str) -> None:
+def test_only_whole_words_match(quote: str) -> None:
     assert find_quote(quote, TEXT) is None
 
 
-def test_the_nearest_passage_takes_a_quotes_place() -> None:
+def test_quote_is_replaced_by_the_nearest_passage() -> None:
     span = find_quote("Repairs would cost $3.2 million, the council engineers think", TEXT)
     assert span is not None
     assert span.edits == 5  # "ould" and "ill": 3; "\u2019s": 2
@@ -62,13 +62,13 @@ def test_the_nearest_passage_takes_a_quotes_place() -> None:
     )
 
 
-def test_a_tenth_of_the_characters_may_differ_and_no_more() -> None:
+def test_at_most_10_percent_of_characters_may_differ() -> None:
     text = "aaaa bbbb cccc dddd"  # 19 characters: one may differ
     assert quoted("aaaa bbbb cccc dddx", text) == text
     assert quoted("aaaa bbbb cccx dddx", text) is None
 
 
-def test_words_are_completed_and_that_counts() -> None:
+def test_partial_words_are_completed_and_the_edits_count() -> None:
     assert quoted("prices increase", "and prices increased again") == "prices increased"  # 1 of 15
     assert quoted("no", "they know it") is None
     assert quoted("a cat sat on the mat today", "the cat sat on the mat today") == (
@@ -82,7 +82,7 @@ def test_a_false_sentence_of_true_words_is_not_found() -> None:
     assert quoted("The senator blamed the council.", text) is None
 
 
-def test_no_passage_is_without_words() -> None:
+def test_passages_always_contain_words() -> None:
     assert find_quote("Go " + "=+" * 20, "No words: " + "=+" * 20 + " here.") is None
     assert quoted("Go " + "=+" * 20, "Do " + "=+" * 20 + " here.") == "Do " + "=+" * 20
 
@@ -94,7 +94,7 @@ def test_marks_and_scripts() -> None:
     assert quoted("soft hyphen", "a soft hy\u00adphen here") == "soft hy\u00adphen"
 
 
-def test_the_first_place_is_given() -> None:
+def test_first_match_is_returned() -> None:
     assert find_quote("one", "none one one") == Span(start=5, end=8, edits=0)
 
 
@@ -107,7 +107,7 @@ def _edit_distance(a: str, b: str) -> int:
     return row[-1]
 
 
-def test_distances_are_those_of_the_plain_table() -> None:
+def test_distances_match_the_full_edit_table() -> None:
     rng = random.Random(7)
     for _ in range(60):
         pattern = "".join(rng.choices("abc", k=rng.randint(1, 9)))
@@ -119,7 +119,7 @@ def test_distances_are_those_of_the_plain_table() -> None:
             assert distance == _edit_distance(pattern, text[:end])
 
 
-def test_hostile_lengths_take_little_time() -> None:
+def test_extreme_lengths_are_fast() -> None:
     began = time.process_time()
     assert quoted("ab " * 30_000 + "c", "ab " * 20_000) is None
     assert quoted("xyz " * 490, "xyw " * 5_000) is None
@@ -138,7 +138,7 @@ def test_hostile_lengths_take_little_time() -> None:
         ("**Who?**", "Who?"),
     ],
 )
-def test_only_marks_that_wrap_a_text_are_taken_off(given_text: str, unwrapped_text: str) -> None:
+def test_only_enclosing_marks_are_removed(given_text: str, unwrapped_text: str) -> None:
     assert unwrap(given_text) == unwrapped_text
 
 
@@ -163,7 +163,7 @@ def nearest_of_all(quote: str, text: str) -> int | None:
 
 
 @pytest.mark.parametrize("seed", range(60))
-def test_the_nearest_passage_is_that_of_a_search_through_all(seed: int) -> None:
+def test_nearest_passage_matches_exhaustive_search(seed: int) -> None:
     rng = random.Random(seed)
     words = ["".join(rng.choices("abc", k=rng.randint(1, 6))) for _ in range(14)]
     text = " ".join(words)
@@ -199,10 +199,10 @@ def test_the_nearest_passage_is_that_of_a_search_through_all(seed: int) -> None:
         ("12", "x 12.", "12"),
     ],
 )
-def test_words_end_where_their_script_lets_them(quote: str, text: str, passage: str | None) -> None:
+def test_word_boundaries_follow_the_script(quote: str, text: str, passage: str | None) -> None:
     assert quoted(quote, text) == passage
 
 
 @pytest.mark.parametrize(("quote", "text"), [("ab", "ab洪水"), ("ab", "洪ab"), ("洪", "a洪b")])
-def test_a_script_without_spaces_ends_the_words_beside_it(quote: str, text: str) -> None:
+def test_unspaced_script_ends_adjacent_words(quote: str, text: str) -> None:
     assert quoted(quote, text) == quote

@@ -41,16 +41,16 @@ def test_thai_letters_count_without_their_marks():
 
 
 @given(st.text(alphabet=st.characters(max_codepoint=0x24F, exclude_categories=("Cf", "Cc"))))
-def test_of_spaced_scripts_the_count_is_that_of_white_space(text):
+def test_spaced_scripts_are_counted_by_whitespace(text):
     assert count_words(text) == len(text.split())
 
 
 @given(st.text(max_size=60), st.integers(0, 20))
-def test_the_first_words_are_no_more_than_asked_for(text, limit):
+def test_first_words_are_at_most_the_requested_number(text, limit):
     assert count_words(first_words(text, limit)) <= limit
 
 
-def test_all_words_stay_where_there_are_few():
+def test_short_text_keeps_all_words():
     assert first_words("渡轮 在维尔角", 10) == "渡轮 在维尔角"
     assert first_words("one two three", 2) == "one two"
 
@@ -73,14 +73,14 @@ def test_sentences_end_as_their_script_ends_them(text, sentences):
 
 
 @pytest.mark.parametrize("text", ["前" * 5000, THAI * 200, "word " * 9000, "x" * 25_000])
-def test_no_sentence_is_without_bound_and_no_letter_is_lost(text):
+def test_sentence_length_is_bounded_without_losing_letters(text):
     result = sentence_texts(text)
     assert len(result) > 1
     assert "".join(result).replace(" ", "") == text.replace(" ", "")
     assert max(map(len, result)) <= 10_000
 
 
-def test_a_chunk_of_chinese_holds_its_limit():
+def test_chinese_chunk_respects_its_limit():
     sentences = sentence_texts("渡轮在维尔角附近搁浅。" * 100)
     assert all(count_words(chunk) <= 100 for chunk in chunks(sentences))
     assert len(chunks(sentences, max_words=100)) < len(chunks(sentences, max_words=0)) + 100
@@ -100,11 +100,11 @@ def test_questions_of_any_script_are_read(text):
 
 
 @pytest.mark.parametrize("text", ["渡轮搁浅了。", "The lights; they failed", "Lights are out."])
-def test_a_statement_is_no_question(text):
+def test_statement_is_not_a_question(text):
     assert not is_question(text)
 
 
-def test_short_questions_and_long_ones_are_left_out_in_chinese_too():
+def test_too_short_and_long_chinese_questions_are_dropped():
     reply = json.dumps({"questions": ["谁？", "谁" * 200 + "？", "谁修理灯？"]})
     assert read_questions(reply, limit=3, max_words=20) == ("谁修理灯？",)
 
@@ -118,11 +118,11 @@ def test_short_questions_and_long_ones_are_left_out_in_chinese_too():
         "नदी का पानी सोमवार को बढ़ गया",
     ],
 )
-def test_a_line_without_a_full_stop_is_no_heading_where_there_are_no_capitals(text):
+def test_caseless_line_without_full_stop_is_not_a_heading(text):
     assert news_sentences(text)
 
 
-def test_the_chinese_article_of_three_is_no_stub():
+def test_chinese_article_is_not_a_stub():
     chinese = (
         "周一，渡轮奥斯特里亚号在维尔角附近搁浅。岛上居民指责旧航道灯，说港务局三年前就收到过警告。"
         "港务局长否认，并表示将公布维修记录。两名船员已被停职，调查预计需要六周。"
@@ -140,7 +140,7 @@ def test_the_chinese_article_of_three_is_no_stub():
     assert usable([*cluster.articles, Article(aid="stub", content="渡轮搁浅。")])[1]
 
 
-def test_a_run_without_spaces_gives_overlapping_pieces():
+def test_unspaced_text_gives_overlapping_pieces():
     assert words("渡轮搁浅, ok 灯") == ["渡轮", "轮搁", "搁浅", "ok", "灯"]
     assert words("ที่นี่ดี") == ["ที่นี่ดี"]  # three letters with their marks
     assert words("กขคง") == ["กขค", "ขคง"]

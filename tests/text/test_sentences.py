@@ -53,7 +53,7 @@ def test_splits_as_a_reader_would(source, expected):
 
 @example("- \u2028ß")  # a bullet whose words stand on the next line
 @given(st.text(alphabet=st.sampled_from(list("aB1 .!?\"'\n\r-•(),éß😀\u2028\x00"))))
-def test_spans_are_verbatim_ordered_and_lose_no_word(source):
+def test_spans_are_verbatim_ordered_and_complete(source):
     spans = split_sentences(source)
     assert all(source[span.start : span.end] == span.text == span.text.strip() for span in spans)
     assert all(left.end <= right.start for left, right in itertools.pairwise(spans))
@@ -91,12 +91,12 @@ def test_page_furniture_is_boilerplate(line):
         "Read the ruling aloud, the judge told the clerk.",
     ],
 )
-def test_news_that_mentions_such_things_is_kept(line):
+def test_news_mentioning_boilerplate_terms_is_kept(line):
     source = line
     assert news_sentences(source) == (Span(line, 0, len(line)),)
 
 
-def test_headings_and_fragments_carry_no_news():
+def test_headings_and_fragments_are_not_news():
     source = "Market Report For Monday\n\nShares fell by two percent on Monday.\n\nNo way."
     assert [span.text for span in news_sentences(source)] == [
         "Shares fell by two percent on Monday."
@@ -114,7 +114,7 @@ def test_headings_and_fragments_carry_no_news():
         ("Council Votes To Raise Bridge.", True),
     ],
 )
-def test_a_line_without_a_stop_is_a_heading_where_most_long_words_are_capitalised(line, n_times):
+def test_capitalised_line_without_full_stop_is_a_heading(line, n_times):
     source = f"{line}\n\nThe man went home."
     assert [sentence.text for sentence in news_sentences(source)] == [line] * n_times + [
         "The man went home."

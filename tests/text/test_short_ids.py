@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from fairjudge.reports.tables import shorten_ids
 
 
-def test_a_long_id_keeps_its_ends_and_a_short_one_all():
+def test_long_id_keeps_both_ends_and_short_id_is_unchanged():
     texts = ["event-2024-11-05-stuttgart-0017", "e1", "GPT-4o"]
     assert shorten_ids(texts, limit=16) == {
         "event-2024-11-05-stuttgart-0017": "event-20…rt-0017",  # 8 + 1 + 7 characters
@@ -17,7 +17,7 @@ def test_a_long_id_keeps_its_ends_and_a_short_one_all():
     }
 
 
-def test_ids_that_differ_in_the_middle_alone_keep_it():
+def test_ids_differing_only_in_the_middle_keep_it():
     first, second = "news-" + "0" * 20 + "a" + "0" * 20, "news-" + "0" * 20 + "b" + "0" * 20
     short = shorten_ids([first, second, f"{first} by x"], limit=16)
     assert short[first] != short[second]
@@ -25,7 +25,7 @@ def test_ids_that_differ_in_the_middle_alone_keep_it():
     assert short[f"{first} by x"] == f"{short[first]} by x"
 
 
-def test_words_of_text_and_scripts_without_spaces_are_whole():
+def test_text_words_and_unspaced_scripts_are_not_shortened():
     texts = ["How many people had to leave their homes in the valley?", "台風のため、" * 8]
     assert shorten_ids(texts, limit=16) == {text: text for text in texts}
 

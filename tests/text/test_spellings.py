@@ -36,11 +36,11 @@ def labels(values: list[object]) -> tuple[str | None, ...]:
         (["Straße", "STRASSE", "Straße"], "Straße"),
     ],
 )
-def test_spellings_of_a_value_are_one(values, label):
+def test_spellings_of_a_value_are_merged(values, label):
     assert set(labels([*values, "other"])) == {label, "other"}
 
 
-def test_zero_and_one_are_truth_values_beside_truth_values_alone():
+def test_zero_and_one_are_booleans_only_among_booleans():
     assert labels([True, 0, "False", 1]) == ("true", "false", "false", "true")
     assert set(labels([True, 0, 1, 2])) == {"true", "0", "1", "2"}
 
@@ -49,7 +49,7 @@ def test_zero_and_one_are_truth_values_beside_truth_values_alone():
     "unknown",
     [None, "", " ", "None", "none", "-", "?", "<NA>", "n/a", "N/A", "null", "NaN", "\u2014"],
 )
-def test_what_says_that_there_is_no_value_is_unknown(unknown):
+def test_words_for_missing_values_are_unknown(unknown):
     assert labels(["left", unknown, "right"]) == ("left", None, "right")
 
 
@@ -64,11 +64,11 @@ def test_what_says_that_there_is_no_value_is_unknown(unknown):
         ["1", "-1"],
     ],
 )
-def test_other_values_stay_apart(values):
+def test_other_values_are_kept_separate(values):
     assert len(set(labels(values))) == 2
 
 
-def test_a_note_names_the_spellings_read_as_one():
+def test_note_lists_merged_spellings():
     corpus = label_corpus([cluster(["Green", "green", "Green", 5, "5.0"])], attribute="party")
     (note,) = [note for note in corpus.notes if "spellings" in note]
     assert note == (
@@ -79,16 +79,16 @@ def test_a_note_names_the_spellings_read_as_one():
     assert not any("spellings" in note for note in clean.notes)
 
 
-def test_words_of_numbers_are_grouped_by_cut_points():
+def test_numeric_strings_are_grouped_by_cut_points():
     corpus = label_corpus([cluster(["5", 12, "7.5"])], attribute="party", bins=(10,))
     assert corpus.sets[0].labels == ("below 10", "10 or more", "below 10")
 
 
-def test_words_of_numbers_alone_stay_categories_however_many():
+def test_numeric_strings_are_categories_for_any_number_of_values():
     assert len(set(labels([str(n) for n in range(20)]))) == 20
 
 
-def test_documents_are_grouped_by_values_and_not_by_spellings():
+def test_documents_are_grouped_by_value_not_spelling():
     result = document_groups(
         [cluster(["Green", "green", "blue"], "x"), cluster(["?", "blue"], "y")]
     )
@@ -104,12 +104,12 @@ def test_a_value_has_one_label_over_all_clusters():
     ]  # fmt: skip
 
 
-def test_the_fairness_instruction_names_a_value_once():
+def test_fairness_instruction_lists_each_value_once():
     articles = cluster(["Green", "green", "-", "हिन्दी"]).articles
     text = Requirements(fair_attribute="party").instructions(articles, max_tokens=500)
     assert "(Green: 2, हिन्दी: 1)" in text
 
 
-def test_reading_is_stable_under_order():
+def test_normalisation_does_not_depend_on_order():
     values = ["a", "A", "b ", 1, "1.0", True]
     assert spellings_of(values).values == spellings_of(reversed(values)).values

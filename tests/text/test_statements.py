@@ -34,12 +34,12 @@ from fairjudge.text.statements import split_statements
         (" ... ", []),
     ],
 )  # fmt: skip
-def test_every_full_stop_counts(text, expected):
+def test_every_full_stop_ends_a_statement(text, expected):
     assert [span.text for span in split_statements(text)] == expected
 
 
 @given(st.text(alphabet="ab .!?'\"\n", max_size=60))
-def test_pieces_are_verbatim_in_order_and_lose_no_word(text):
+def test_statements_are_verbatim_ordered_and_complete(text):
     spans = split_statements(text)
     assert all(text[span.start : span.end] == span.text for span in spans)
     assert all(a.end <= b.start for a, b in pairwise(spans))

@@ -7,10 +7,10 @@ from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS
 from fairjudge.text.stop_words import GLASGOW_STOP_WORDS, SMART_STOP_WORDS
 
 
-def test_the_glasgow_list_is_scikit_learns():
+def test_glasgow_list_matches_scikit_learn():
     assert GLASGOW_STOP_WORDS == ENGLISH_STOP_WORDS
 
 
-def test_the_smart_list_has_its_words():
+def test_smart_list_has_the_published_words():
     assert len(SMART_STOP_WORDS) == 570
     assert {"a", "c'mon", "zero"} <= SMART_STOP_WORDS

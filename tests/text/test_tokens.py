@@ -30,24 +30,24 @@ def test_terms_drop_stop_words_and_punctuation_then_stem():
     )  # fmt: skip
 
 
-def test_contractions_of_stop_words_leave_nothing_behind():
+def test_contractions_of_stop_words_are_removed_entirely():
     assert Normaliser().terms("They'd isn't you've won't") == ()
     assert "couldn't" in SMART_STOP_WORDS
     assert {"couldn", "t"} <= ENGLISH_STOP_WORDS
 
 
-def test_stemmer_and_stop_words_are_choices():
+def test_stemmer_and_stop_words_are_configurable():
     whole = Normaliser(stop_words=frozenset(), stemmer=None)
     assert whole.terms("The prices") == ("the", "prices")
     assert Normaliser(stop_words=frozenset(), stemmer="german").terms("Preise") == ("preis",)
 
 
-def test_unknown_stemmer_is_refused():
+def test_unknown_stemmer_raises():
     with pytest.raises(ConfigurationError, match="klingon"):
         Normaliser(stemmer="klingon")
 
 
 @given(st.text())
-def test_words_hold_no_separator_and_are_stable(text):
+def test_words_contain_no_separator_and_are_stable(text):
     result = words(text)
     assert words(" ".join(result)) == result

@@ -21,7 +21,7 @@ def test_a_cluster_of_reviews_keeps_its_short_texts():
     assert skipped == ()
 
 
-def test_among_short_texts_only_far_shorter_ones_are_stubs():
+def test_much_shorter_texts_among_short_ones_are_stubs():
     # median of 60, 60, 60, 60, 10 is 60; a quarter of it 15
     articles, skipped = usable([*(article(str(n), 60) for n in range(4)), article("short", 10)])
     assert [item.aid for item in articles] == ["0", "1", "2", "3"]
@@ -30,7 +30,7 @@ def test_among_short_texts_only_far_shorter_ones_are_stubs():
     ]
 
 
-def test_among_long_articles_forty_words_are_the_least():
+def test_long_article_clusters_need_forty_words():
     # a quarter of the median, 100, is more than 40
     articles, skipped = usable([*(article(str(n), 400) for n in range(3)), article("stub", 35)])
     assert len(articles) == 3
@@ -38,7 +38,7 @@ def test_among_long_articles_forty_words_are_the_least():
     assert len(usable([*(article(str(n), 400) for n in range(3)), article("brief", 40)])[0]) == 4
 
 
-def test_empty_articles_count_for_nothing_in_the_median():
+def test_empty_articles_are_excluded_from_the_median():
     reviews = [article("a", 20), article("b", 20)]
     empty = [Article(aid=str(n), content=" \n") for n in range(9)]
     articles, skipped = usable([*reviews, *empty])
@@ -47,19 +47,19 @@ def test_empty_articles_count_for_nothing_in_the_median():
 
 
 @pytest.mark.parametrize("articles", [[], [Article(aid="a", content="")]])
-def test_nothing_usable_is_no_error(articles):
+def test_no_usable_article_does_not_raise(articles):
     kept, skipped = usable(articles)
     assert kept == ()
     assert len(skipped) == len(articles)
 
 
-def test_page_furniture_alone_is_never_enough():
+def test_boilerplate_alone_is_never_usable():
     furniture = "Sign up for our newsletter\nShare this article"
     _, skipped = usable([Article(aid="a", content=furniture), Article(aid="b", content=furniture)])
     assert len(skipped) == 2
 
 
-def test_the_crawled_cluster_loses_its_stubs_and_nothing_else(shared_data):
+def test_crawled_cluster_loses_only_its_stubs(shared_data):
     # 13 of the 46 articles hold nothing or a stub (the data's README); one more is a bare list of
     # countries, without a sentence.
     data = read_json(shared_data / "recession" / "cluster.json")
@@ -71,7 +71,7 @@ def test_the_crawled_cluster_loses_its_stubs_and_nothing_else(shared_data):
     assert ["herald" in name for name in lists] == [True]
 
 
-def test_of_stubs_alone_those_with_text_are_read():
+def test_if_all_articles_are_stubs_uses_nonempty_ones():
     stubs = [Article(aid="a", content="Sign up."), Article(aid="b", content=" \n")]
     assert worth_reading(stubs) == (stubs[0],)
     full = [article("c", 60), *stubs]

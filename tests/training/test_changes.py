@@ -25,7 +25,7 @@ def plant(kind, sentence=SENTENCE, seed=1):
 
 
 @pytest.mark.parametrize("kind", ["number", "name", "speaker", "opposite", "swap", "cause"])
-def test_a_change_leaves_most_words_as_they_are(kind):
+def test_change_keeps_most_words(kind):
     changed = plant(kind)
     assert changed is not None
     assert changed.kind == kind
@@ -33,7 +33,7 @@ def test_a_change_leaves_most_words_as_they_are(kind):
     assert len(set(SENTENCE.split()) ^ set(changed.text.split())) <= 8
 
 
-def test_each_kind_does_what_it_is_called():
+def test_each_change_matches_its_name():
     assert "a cold winter, the minister" in plant("cause").text
     assert "Maria Costa" in plant("name").text
     assert "fell to" in plant("opposite").text
@@ -42,7 +42,7 @@ def test_each_kind_does_what_it_is_called():
     assert plant("swap", "He says France beat Spain.").text == "He says Spain beat France."
 
 
-def test_another_number_is_another_number():
+def test_changed_number_differs():
     for seed in range(50):
         changed = plant("number", "It has 7 rooms.", seed)
         assert changed.text != "It has 7 rooms."
@@ -50,11 +50,11 @@ def test_another_number_is_another_number():
 
 
 @pytest.mark.parametrize("kind", ["number", "name", "speaker", "cause", "swap", "opposite"])
-def test_a_sentence_that_offers_nothing_is_left_alone(kind):
+def test_sentence_without_targets_is_unchanged(kind):
     assert plant(kind, "It rained.") is None
 
 
-def test_the_same_seed_plants_the_same_change():
+def test_equal_seed_gives_the_same_change():
     draws = [
         changes.changed(SENTENCE, random.Random(7), names=["Lima"], causes=["rain"])
         for _ in range(2)

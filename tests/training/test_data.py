@@ -78,7 +78,7 @@ def test_no_group_is_in_two_splits(folder, task):
     assert not groups[1] & groups[2]
 
 
-def test_sources_without_a_licence_are_only_measured(folder):
+def test_unlicensed_sources_are_used_only_for_evaluation(folder):
     sources = {
         split: {example.source for example in data.support(split, folder=folder)}
         for split in ("train", "calibrate", "test")
@@ -88,7 +88,7 @@ def test_sources_without_a_licence_are_only_measured(folder):
     assert "ling_in_loop" in sources["test"]
 
 
-def test_exact_numbers_of_documents_are_kept_out(folder):
+def test_exact_numbers_of_documents_are_held_out(folder):
     documents = {example.group for example in data.coverage("test", folder=folder)}
     assert (
         len({e.group for e in data.coverage("test", folder=folder) if e.source == "realsumm"}) == 40
@@ -96,7 +96,7 @@ def test_exact_numbers_of_documents_are_kept_out(folder):
     assert len(documents) >= 40
 
 
-def test_the_span_is_the_answer_as_it_is_written(folder):
+def test_span_is_the_verbatim_answer(folder):
     for example in data.reading("train", folder=folder):
         if example.label:
             assert example.second[slice(*example.span)].endswith("red ships")
@@ -104,21 +104,21 @@ def test_the_span_is_the_answer_as_it_is_written(folder):
             assert example.span == (0, 0)
 
 
-def test_tokens_are_joined_as_they_are_written():
+def test_tokens_are_joined_with_original_spacing():
     tokens = "He said : `` It 's 5 % , Mr. -LRB- 40 -RRB- . ''"
     text, (start, end) = data.untokenised(tokens.split(), (5, 8))
     assert text == 'He said: "It\'s 5%, Mr. (40)."'
     assert text[start:end] == "'s 5%"
 
 
-def test_what_is_made_is_the_same_each_time(folder):
+def test_generated_data_is_reproducible(folder):
     assert list(planted.planted("train", folder=folder)) == list(
         planted.planted("train", folder=folder)
     )
     assert list(data.same("test", folder=folder)) == list(data.same("test", folder=folder))
 
 
-def test_the_window_that_shares_most_is_kept():
+def test_window_with_most_overlap_is_kept():
     passage = " ".join(f"Sentence {n} speaks of nothing at all." for n in range(40))
     passage += " The mayor of Harwell resigned. " + "It rained on and on and on. " * 20
     window = data.window(passage, "Harwell's mayor resigned.", limit=30)
@@ -127,7 +127,7 @@ def test_the_window_that_shares_most_is_kept():
     assert data.window("Short. Text.", "Text") == "Short. Text."
 
 
-def test_a_twin_holds_the_changed_sentence(folder):
+def test_twin_contains_the_changed_sentence(folder):
     examples = list(planted.planted("train", folder=folder))
     for example in examples:
         if example.source in {"planted twin", "planted copy"}:

@@ -46,7 +46,7 @@ def batch_of(examples) -> batches.Batch:
 
 
 @pytest.mark.parametrize("examples", [PAIRS, ASKED, SAME], ids=["support", "reading", "same"])
-def test_the_loss_is_least_where_both_say_the_same_and_falls_by_training(examples):
+def test_loss_is_minimal_at_agreement_and_decreases_in_training(examples):
     batch, teacher, network = batch_of(examples), tiny(1), tiny(2)
 
     def loss(own):
@@ -64,7 +64,7 @@ def test_the_loss_is_least_where_both_say_the_same_and_falls_by_training(example
     assert least - 1e-4 <= value.item() < least + (before - least) / 2
 
 
-def test_pairs_without_a_label_are_learnt_from_the_teacher_alone():
+def test_unlabelled_pairs_use_only_the_teacher():
     examples = [replace(pair, label=distillation.UNLABELLED) for pair in PAIRS]
     batch, network, teacher = batch_of(examples), tiny(2), tiny(1)
     assert run.loss_of(network, batch, covered=0.2).item() == 0

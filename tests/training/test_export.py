@@ -13,7 +13,7 @@ from fairjudge.scorers._trained_network import FROZEN, dequantise, quantise  # n
 from training import coverage_fit, evaluate, export, fits  # noqa: E402
 
 
-def test_a_logistic_fit_finds_the_weights_that_made_the_labels():
+def test_logistic_fit_recovers_the_generating_weights():
     draw = np.random.default_rng(0)
     features = draw.normal(size=(20_000, 3)) * [1, 3, 1] + [0, 5, 0]
     scores = features @ [1.0, 0.5, -1.0] - 2
@@ -36,7 +36,7 @@ def test_support_is_calibrated_by_a_factor_and_constants():
     np.testing.assert_allclose(constants, 0, atol=0.1)
 
 
-def test_weights_in_8_bits_are_near_and_small():
+def test_int8_weights_are_close_and_small():
     torch.manual_seed(0)
     state = {"layers.0.inner.weight": torch.randn(64, 32), "span.bias": torch.randn(2)}
     small = quantise({**state, FROZEN: torch.zeros(3, 4)})
@@ -48,7 +48,7 @@ def test_weights_in_8_bits_are_near_and_small():
         assert (back[name] - value).abs().max() <= value.abs().max() / 200
 
 
-def test_weights_of_several_runs_are_their_mean():
+def test_weights_of_several_runs_are_averaged():
     runs = [{"a": torch.tensor([x, 2.0]), "b": torch.tensor([x])} for x in (1.0, 5.0)]
     mean = export.mean_of(runs)
     assert mean["a"].tolist() == [3.0, 2.0]
@@ -56,7 +56,7 @@ def test_weights_of_several_runs_are_their_mean():
     assert export.mean_of(runs[:1])["a"].tolist() == [1.0, 2.0]
 
 
-def test_every_data_set_counts_the_same_in_the_fit_of_coverage():
+def test_data_sets_have_equal_weight_in_the_coverage_fit():
     rng = np.random.default_rng(2)
 
     def units(source, n, shift):
@@ -74,7 +74,7 @@ def test_every_data_set_counts_the_same_in_the_fit_of_coverage():
     np.testing.assert_allclose(coverage_fit.fit_covered([*small, *large], without=left_out), alone)
 
 
-def test_a_unit_is_as_covered_as_by_its_best_passage():
+def test_unit_coverage_is_that_of_its_best_passage():
     passages, fit = np.array([[0.0] * 6, [3.0] + [0.0] * 5]), np.array([1.0] + [0.0] * 5 + [-1.0])
     unit = coverage_fit.Labelled("source", "group", passages, covered=1)
     assert coverage_fit.p_covered(unit, fit) == pytest.approx(1 / (1 + np.exp(-2.0)))
@@ -87,13 +87,13 @@ def test_intervals_resample_whole_groups():
     assert (interval["n"], interval["groups"]) == (100, 2)
 
 
-def test_words_are_counted_as_often_as_they_stand():
+def test_repeated_words_are_counted_each_time():
     assert evaluate.word_f1("the red car", "red car") == pytest.approx(0.8)
     assert evaluate.word_f1("a a a", "a") == pytest.approx(0.5)
     assert evaluate.word_f1("", "a") == 0
 
 
-def test_the_card_says_what_was_measured(tmp_path):
+def test_model_card_contains_the_measurements(tmp_path):
     run = {"step": 10, "tokens": {"a": 2_000_000}, "seconds": 60, "machine": "a machine"}
     run["settings"] = {"base": "all-MiniLM-L6-v2", "teacher": "another network"}
     record = {"sha256": "0", "run": {**run, "versions": {"torch": "2"}}}

@@ -42,7 +42,7 @@ def folder(tmp_path):
     data.rows.cache_clear()
 
 
-def test_topics_are_in_one_split_alone_and_dev_is_for_the_curve(folder):
+def test_each_topic_is_in_one_split(folder):
     topics = {
         split: {row["topic"] for row in topic_rows(split, folder=folder)}
         for split in ("train", "calibrate", "test")
@@ -52,7 +52,7 @@ def test_topics_are_in_one_split_alone_and_dev_is_for_the_curve(folder):
     assert topics["train"] == {f"t{n}" for n in range(N_TOPICS)} - topics["test"]
 
 
-def test_labels_are_what_people_said_and_the_other_stance_contradicts(folder):
+def test_labels_are_human_and_the_opposite_stance_contradicts(folder):
     examples = list(key_points("train", folder=folder))
     matches = {
         (row["argument"], row["key_point"]): row["match"]

@@ -50,7 +50,7 @@ def start(tmp_path, monkeypatch):
     return start
 
 
-def test_a_broken_run_goes_on_as_if_it_had_not_been(start):
+def test_interrupted_run_resumes_with_equal_results(start):
     whole = start("whole")
     assert not whole.restore()
     assert whole.go_on(minutes=None, say=lambda _: None)
@@ -68,7 +68,7 @@ def test_a_broken_run_goes_on_as_if_it_had_not_been(start):
     assert '"span_f1"' in row
 
 
-def test_key_points_teach_both_heads(start):
+def test_key_points_train_both_heads(start):
     process = start("one")
     points = next(pool for pool in process.pools if pool.name == "key points")
     run.loss_of(process.network, points.next(), covered=0.0).backward()
@@ -77,14 +77,14 @@ def test_key_points_teach_both_heads(start):
     assert sum(process.shares.values()) == pytest.approx(1)
 
 
-def test_word_embeddings_stay_as_they_are(start):
+def test_word_embeddings_are_frozen(start):
     process = start("one")
     before = process.network.embeddings.words.weight.clone()
     process.advance()
     assert torch.equal(before, process.network.embeddings.words.weight)
 
 
-def test_the_rate_rises_stays_and_falls():
+def test_learning_rate_warms_up_stays_and_decays():
     settings = run.Settings(steps=100, warm=10, decay=0.5)
     assert settings.factor(0) == pytest.approx(0.1)
     assert settings.factor(30) == 1
@@ -92,7 +92,7 @@ def test_the_rate_rises_stays_and_falls():
     assert settings.factor(100) == 0
 
 
-def test_a_batch_marks_tasks_segments_and_padding():
+def test_batch_has_task_segment_and_padding_masks():
     words = run.tokenizer()
     batch = batches.collate(batches.encode(EXAMPLES["reading"], words))
     assert batch.ids.shape == batch.types.shape == batch.mask.shape
@@ -114,7 +114,7 @@ def test_pools_have_their_share_of_tokens():
         assert pool.tokens / tokens == pytest.approx(pool.share, abs=0.03)
 
 
-def test_spans_are_measured_by_the_tokens_they_share():
+def test_spans_are_scored_by_shared_tokens():
     words = run.tokenizer()
     (row, _) = batches.encode(EXAMPLES["reading"], words)
     first, last = row.span

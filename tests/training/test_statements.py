@@ -29,7 +29,7 @@ def summaries(n, *, weights, seed=0):
     return rows
 
 
-def test_the_fit_finds_what_made_the_labels_though_summaries_alone_are_labelled():
+def test_fit_recovers_the_generating_weights_from_summary_labels():
     rows = summaries(6000, weights=np.array([0.5, 0.0, 1.5, 3.0]))
     margin, covered, lacking, _ = fit_supported(rows)
     assert margin == pytest.approx(0.5, abs=0.12)
@@ -37,7 +37,7 @@ def test_the_fit_finds_what_made_the_labels_though_summaries_alone_are_labelled(
     assert lacking == pytest.approx(1.5, abs=0.3)
 
 
-def test_every_source_and_label_counts_as_much():
+def test_sources_and_labels_have_equal_weight():
     sample = summaries(400, weights=np.array([0.5, 0.0, 1.5, 3.0]))
     again = [Checked("b", row.group, row.statements, row.label) for row in sample for _ in range(3)]
     np.testing.assert_allclose(fit_supported(sample), fit_supported([*sample, *again]), rtol=0.2)
