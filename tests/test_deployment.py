@@ -9,7 +9,6 @@ from __future__ import annotations
 import json
 import os
 import re
-import shlex
 import shutil
 import subprocess
 from pathlib import Path
@@ -81,7 +80,7 @@ def test_action_exit_status_matches_the_gate(tmp_path: Path) -> None:
     code, summary = run_action(tmp_path, binaries, judgements="old.jsonl", **files)
     assert code == 0, summary
     assert (binaries / "fairjudge").exists()
-    assert "same" in summary
+    assert "In short: Passed" in summary
     report = (tmp_path / "output.txt").read_text().strip().removeprefix("report=")
     assert json.loads(Path(report).read_text())
     code, summary = run_action(tmp_path, binaries, judgements="worse.jsonl", **files)
@@ -133,4 +132,3 @@ def test_skill_is_short_and_states_when_to_use_it() -> None:
     assert text["name"] == "fairjudge"
     assert 40 < len(text["description"]) < 1024
     assert len(body.splitlines()) < 80
-    assert shlex.split(text["description"])

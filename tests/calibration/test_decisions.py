@@ -270,8 +270,8 @@ def test_docs_state_the_applied_rules():
         f"the whole interval is below {THRESHOLD:g}",
         f"fewer than {FEW_DOCUMENTS} labelled documents",
         f"too few to tell below {MIN_RANKED} systems",
-        f"one score to all items ({agreement.MIN_ITEMS} or more",
-        f"one label to all items ({agreement.MIN_ITEMS} or more",
+        f"all items the same score ({agreement.MIN_ITEMS} items or more",
+        f"all human labels are equal ({agreement.MIN_ITEMS} items or more",
         f"{replaceability.MIN_ANNOTATORS} annotators with {replaceability.MIN_ITEMS} items",
     ):
         assert rule in rules

@@ -47,7 +47,7 @@ def test_chunk_sizes_with_a_summary_fusing_two_sentences(cli, bag):
     assert data["best"] == 10
     assert data["systems"]["s"]["best"] == 0
     assert data["systems"]["t"]["identified"][0]["value"] == 0.0
-    assert "above 0.5" in data["notes"][0]
+    assert "exceeds 0.5" in data["notes"][0]
     assert "bag" in data["signature"]
     table = cli(*command, "--scorer", "embedding", "--sizes", "0,10")
     assert "sentence" in table.out

@@ -94,7 +94,7 @@ def test_unbiased_judge_is_not_reported(cli, server: StubServer, kind):
 def test_group_order_audit_needs_summaries_and_three_groups(cli, server: StubServer):
     command = write_world()
     result = cli(*command[:-2], *openai(server))
-    assert (result.code, "give --summaries" in result.err) == (1, True), result.err
+    assert (result.code, "pass --summaries" in result.err) == (1, True), result.err
     few = [cluster("e0", 1) | {"question_answers": [
         {"question": "What?", "answer_groups": [[{"aid": "e00", "answer": "It."}]]}
     ]}]  # fmt: skip

@@ -56,7 +56,7 @@ def test_study_builds_with_the_model_and_has_a_custom_aspect_table(cli, server):
     backend = ("--backend", "openai:m", "--base-url", f"{server.url}/v1")
     cli("study", "init", "in", *backend, code=0)
     text = Path("study.toml").read_text()
-    assert "[build]                                      # questions that" in text
+    assert "[build]                                      # writes questions that" in text
     assert 'model = "local"' not in text
     for aspect in RATED:
         assert f"labels on {', '.join(RATED)}" in text
@@ -172,7 +172,7 @@ def test_study_init_accepts_the_columns_of_convert(cli):
         writer.writeheader()
         writer.writerows(rows)
     result = cli("study", "init", "wide.csv")
-    option = plain(result.out).partition("each of a system: ")[2].split()[:2]
+    option = plain(result.out).partition("one system each: ")[2].split()[:2]
     assert option == ["--map", "text:gpt=summary_gpt,text:llama=summary_llama"]
     ratings = ("--map", "value=tone_gpt,value=tone_llama", "--values", "good=1,bad=0")
     result = cli("study", "init", "wide.csv", "--force", *option, *ratings, code=0)

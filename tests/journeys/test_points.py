@@ -50,7 +50,7 @@ def test_points_are_built_labelled_and_judged_against(cli, tmp_path):
     write_jsonl(tmp_path / "clusters.jsonl", [cluster("bridge", texts)])
     result = cli("build", "clusters.jsonl", "-o", "references.jsonl", code=0)
     assert "What do the sources say of" in result.out
-    assert "points that sources make" in result.out
+    assert "points and numbers that sources report" in result.out
     assert "--backend" in result.out
     reference = json.loads((tmp_path / "references.jsonl").read_text(encoding="utf-8"))
     (question,) = reference["question_answers"]

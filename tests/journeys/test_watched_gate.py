@@ -82,11 +82,11 @@ def test_history_separates_judge_update_from_worse_systems(cli, judged, look):
     for week in range(1, 5):
         result = look(again(judged["rts"], week), again(judged["rts live"], 100 + week))
         assert result.code == 0, result.err
-        assert f"Look {week} of looks.jsonl." in result.out
+        assert f"Check {week} of looks.jsonl." in result.out
         assert watch()["moved"] == "neither"
 
     same = look(again(judged["rts"], 4), again(judged["rts live"], 104))  # the job ran twice
-    assert "Look 4 of looks.jsonl, the same as last time." in same.out
+    assert "Check 4 of looks.jsonl, the same as last time." in same.out
     assert len(read_rows("looks.jsonl")) == 5  # the plan, and four looks
 
     worse = [row | {"value": max(1, row["value"] - 1)} for row in judged["rts live"]]
@@ -123,10 +123,10 @@ def test_history_separates_judge_update_from_worse_systems(cli, judged, look):
     pytest.importorskip("matplotlib", reason="needs the extra [plots]")
     sample = sorted(path.stem for path in Path("weeks").glob("*.svg"))
     assert [name.partition("-relevance")[0] for name in sample] == [
-        "01-watched-agreement-with-people", "02-watched-the-judge-s-values-of-anchors",
-        "03-watched-the-systems-by-values-of-new-summaries-minus-those-o",
+        "01-monitored-agreement-with-human-labels", "02-monitored-the-judge-s-values-of-anchors",
+        "03-monitored-the-systems-by-values-of-new-summaries-minus-those",
     ]  # fmt: skip
-    assert Path("weeks", f"{sample[0]}.svg").read_text("utf-8").count("look 7: -") == 1
+    assert Path("weeks", f"{sample[0]}.svg").read_text("utf-8").count("check 7: -") == 1
 
 
 def test_history_needs_one_baseline_one_plan_and_no_gaps(cli, judged, look):
@@ -136,7 +136,7 @@ def test_history_needs_one_baseline_one_plan_and_no_gaps(cli, judged, look):
 
     record.write_bytes(remaining + remaining[:40])  # a kill in the middle of writing
     assert look(again(judged["rts"], 2), judged["rts live"]).code == 0
-    assert "Look 2" in look(again(judged["rts"], 2), judged["rts live"]).out
+    assert "Check 2" in look(again(judged["rts"], 2), judged["rts live"]).out
     assert record.read_bytes().startswith(remaining)
 
     result = look(judged["rts"], judged["rts live"], "--looks", "12")
@@ -163,7 +163,7 @@ def test_new_summaries_of_another_judge_raise(judged, look):
     live = [row | {"judge": "another"} for row in judged["rts live"]]
     result = look(judged["rts"], live)
     assert result.code == 1
-    assert "the live judgements have no scored one" in result.err
+    assert "no live judgement with a score belongs to the checked groups" in result.err
     assert not Path("looks.jsonl").exists()
 
 

@@ -128,7 +128,7 @@ def costs(text: str) -> list[str]:
         (["one.jsonl", "runs/one"], ["0.002"]),
         (["runs/again"], ["replies came from the cache"]),
         (["again.jsonl", "again.json"], ["replies came from the cache"]),
-        (["one.jsonl"], ["give the run's folder"]),
+        (["one.jsonl"], ["add the run's folder"]),
         (["runs/jury"], ["0.002", "0.002"]),
         (["jury.jsonl", "runs/jury"], ["0.004", "0.002", "0.002"]),
         (["jury.jsonl", "jury.json"], ["0.004", "0.002", "0.002"]),
@@ -147,8 +147,8 @@ def test_decision_includes_the_cost_if_given(cli, runs, files, expected):
         assert len(row) == len(expected), row
         for sentence, part in zip(row, expected, strict=True):
             assert part in sentence
-        if "give the run's folder" not in expected[0]:
-            assert not any("give the run's folder" in sentence for sentence in row)
+        if "add the run's folder" not in expected[0]:
+            assert not any("add the run's folder" in sentence for sentence in row)
 
 
 def test_aspects_of_one_request_share_its_cost(cli, server):
@@ -180,4 +180,4 @@ def test_aspects_of_one_request_share_its_cost(cli, server):
 
 def test_run_metadata_written_by_judge_is_not_a_judgement(cli, runs):
     result = cli("calibrate", "one.json", "--labels", "labels.jsonl", code=1)
-    assert "give their file too" in result.err
+    assert "also pass their file" in result.err
