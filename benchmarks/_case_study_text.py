@@ -278,13 +278,13 @@ def _replaces(test: Json) -> str:
 def _unfair(group: Json, aspect: str) -> str:
     flags = []
     for name, groups in group["fairness"]["groups"].items():
-        flagged = sorted(
+        flagged_groups = sorted(
             (entry for entry in groups if entry["flagged"]),
             key=lambda entry: entry["error_gap"]["value"],
         )
-        if flagged:
+        if flagged_groups:
             shown_groups = ", ".join(
-                f"{entry['group']} ({entry['error_gap']['value']:+.2f})" for entry in flagged
+                f"{entry['group']} ({entry['error_gap']['value']:+.2f})" for entry in flagged_groups
             )
             flags.append(f"by {name}: {shown_groups}")
     if not flags:

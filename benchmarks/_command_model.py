@@ -67,12 +67,12 @@ def _by_schema(call: Call, text: str) -> str | None:
     fields = form.get("properties", {})
     if "verdict" in fields:
         return json.dumps(_verdict(fields["verdict"], text))
-    stated = {
+    verdicts = {
         name: _verdict(field["properties"]["verdict"], f"{name} {text}")
         for name, field in fields.items()
         if "verdict" in field.get("properties", {})
     }
-    return json.dumps(stated) if stated else None
+    return json.dumps(verdicts) if verdicts else None
 
 
 def _verdict(field: dict[str, Any], text: str) -> dict[str, str]:

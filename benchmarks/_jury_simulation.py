@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 from _figures import collect_hits, holds, percent
-from _parallel import Each, one_by_one
+from _parallel import Runner, run_serially
 from scipy.stats import spearmanr
 
 from fairjudge.calibration.agreement import MIN_ITEMS, Resampling
@@ -113,7 +113,7 @@ def jury_intervals(seed: int, setting: Setting) -> dict[str, list[float | None]]
 
 
 def simulate_juries(
-    n_datasets: int, setting: Setting, *, each: Each = one_by_one
+    n_datasets: int, setting: Setting, *, runner: Runner = run_serially
 ) -> dict[str, Any]:
     """Return the coverage of every measure of a jury.
 
@@ -121,7 +121,7 @@ def simulate_juries(
     squared error on new documents of a jury fitted on nine tenths; truths are computed from it.
     """
     intervals: dict[str, list[Sequence[float | None]]] = defaultdict(list)
-    for estimates in each(setting.name, partial(jury_intervals, setting=setting), n_datasets):
+    for estimates in runner(setting.name, partial(jury_intervals, setting=setting), n_datasets):
         for name, interval in estimates.items():
             intervals[name].append(interval)
     population = draw(np.random.default_rng(99), setting, 20_000)
@@ -151,7 +151,7 @@ def _correlation(errors: np.ndarray, i: int, j: int) -> float:
     return float(np.corrcoef(errors[is_known, i], errors[is_known, j])[0, 1])
 
 
-def simulate_gains(n_datasets: int, *, each: Each = one_by_one) -> dict[str, Any]:
+def simulate_gains(n_datasets: int, *, runner: Runner = run_serially) -> dict[str, Any]:
     """Return the coverage of a judge's gains over a baseline and over the constant answer.
 
     Balanced accuracies, and their truths, are over the answers frequent enough in a data set.
@@ -164,7 +164,7 @@ def simulate_gains(n_datasets: int, *, each: Each = one_by_one) -> dict[str, Any
         "judge's agreement": agreement,
         "added to the constant's agreement": agreement - np.mean(answers == 3),
     }
-    hits = each("baselines", partial(gain_hits, truth=truth, recalls=recalls), n_datasets)
+    hits = runner("baselines", partial(gain_hits, truth=truth, recalls=recalls), n_datasets)
     return {
         "what": "baselines",
         "n_datasets": n_datasets,
@@ -240,13 +240,13 @@ def _pattern(n_documents: int) -> JoinedItems:
     return joined
 
 
-def simulate_ranking(n_datasets: int, *, each: Each = one_by_one) -> dict[str, Any]:
+def simulate_ranking(n_datasets: int, *, runner: Runner = run_serially) -> dict[str, Any]:
     """Return the coverage of strengths, discriminations and position effects."""
     name = "judge-aware ranking"
     return {
         "what": name,
         "n_datasets": n_datasets,
-        "coverage": _coverage(each(name, ranking_hits, n_datasets)),
+        "coverage": _coverage(runner(name, ranking_hits, n_datasets)),
     }
 
 

@@ -57,6 +57,6 @@ def write_results(path: Path | None, results: Mapping[str, object]) -> None:
 def write_between(page: Path, name: str, text: str) -> None:
     """Replace the text between the marks ``name: begin`` and ``name: end`` of a page."""
     begin, end = f"<!-- {name}: begin -->\n", f"<!-- {name}: end -->\n"
-    head, rest = page.read_text("utf-8").split(begin)
-    _, tail = rest.split(end)
+    head, after_begin = page.read_text("utf-8").split(begin)
+    _, tail = after_begin.split(end)
     page.write_text(f"{head}{begin}{text}{end}{tail}", "utf-8")

@@ -23,7 +23,7 @@ from typing import Any, TypeAlias
 from _machine import RESULTS
 
 Json: TypeAlias = Any
-Each: TypeAlias = Callable[[str, Callable[[int], Json], int], Iterator[Json]]
+Runner: TypeAlias = Callable[[str, Callable[[int], Json], int], Iterator[Json]]
 """Takes a name, a function of a data set's number and how many there are; yields its results."""
 _PER_TASK = 10
 
@@ -38,7 +38,7 @@ def simulation_parser(
     return parser
 
 
-def one_by_one(_: str, function: Callable[[int], Json], n_datasets: int) -> Iterator[Json]:
+def run_serially(_: str, function: Callable[[int], Json], n_datasets: int) -> Iterator[Json]:
     """Yield the result of each data set, computed in this process."""
     return map(function, range(n_datasets))
 
@@ -50,10 +50,10 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 
 @contextmanager
-def each_of(options: argparse.Namespace) -> Iterator[Each]:
+def open_runner(options: argparse.Namespace) -> Iterator[Runner]:
     """Yield a runner of data sets as specified by the options."""
     if options.processes == 1 and options.folder is None:
-        yield one_by_one
+        yield run_serially
         return
     # Read by each process when it loads numpy: one thread each.
     for library in ("OMP", "OPENBLAS", "MKL"):
@@ -62,10 +62,10 @@ def each_of(options: argparse.Namespace) -> Iterator[Each]:
     if folder is not None:
         folder.mkdir(parents=True, exist_ok=True)
     with ProcessPoolExecutor(options.processes, mp_context=get_context("spawn")) as pool:
-        yield partial(_each, pool, folder)
+        yield partial(_run_in_pool, pool, folder)
 
 
-def _each(
+def _run_in_pool(
     pool: ProcessPoolExecutor,
     folder: Path | None,
     name: str,

@@ -104,7 +104,7 @@ def simulate(setting: Setting, *, n: int, seed: int = 0) -> Outcome:
     for place in range(min(n, setting.machines * setting.concurrency)):
         push(0.0, "work", place % setting.machines)
     n_waiting = n - len(events)
-    ended: list[float] = []
+    end_times: list[float] = []
     while events:
         now, _, stage, machine = heapq.heappop(events)
         if stage == "work":
@@ -117,19 +117,21 @@ def simulate(setting: Setting, *, n: int, seed: int = 0) -> Outcome:
             begun = max(now, provider_free)
             provider_free = begun + setting.seconds_between_calls
             busy["provider"] += setting.seconds_between_calls
-            failed, seconds = next(latencies)
-            push(begun + seconds, "ask" if failed else "keep", machine)
+            is_failure, seconds = next(latencies)
+            push(begun + seconds, "ask" if is_failure else "keep", machine)
         elif stage == "keep":
             push(store(now, STATEMENTS_AFTER), "end", machine)
         else:
-            ended.append(now)
+            end_times.append(now)
             if n_waiting:
                 n_waiting -= 1
                 push(now, "work", machine)
-    start = ended[int(len(ended) * _WARM_UP)]
+    start = end_times[int(len(end_times) * _WARM_UP)]
     # Stop when the first slot has no items left: the end of a run is slow, but short.
-    stop = ended[max(0, len(ended) - setting.machines * setting.concurrency)]
-    n_between = len(ended) - setting.machines * setting.concurrency - int(len(ended) * _WARM_UP)
+    stop = end_times[max(0, len(end_times) - setting.machines * setting.concurrency)]
+    n_between = (
+        len(end_times) - setting.machines * setting.concurrency - int(len(end_times) * _WARM_UP)
+    )
     servers = {"machines": setting.machines, "store": setting.store_workers, "provider": 1}
     return Outcome(
         a_second=n_between / (stop - start),
@@ -141,5 +143,5 @@ def _draw_latencies(rng: np.random.Generator, setting: Setting) -> Iterator[tupl
     """Yield for each call whether it fails, and its latency."""
     while True:
         seconds = setting.call_seconds * rng.lognormal(0.0, setting.call_sigma, size=4096)
-        failed = rng.random(4096) < setting.failing
-        yield from zip(failed.tolist(), seconds.tolist(), strict=True)
+        is_failure = rng.random(4096) < setting.failing
+        yield from zip(is_failure.tolist(), seconds.tolist(), strict=True)

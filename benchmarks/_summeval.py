@@ -50,10 +50,10 @@ def read(folder: Path) -> Data:
 def recorded(folder: Path, name: str, items: Iterable[Item]) -> dict[Item, float]:
     """Return the first scored reply of a recorded judge for each item that has one."""
     scores: dict[Item, float] = {}
-    wanted = set(items)
+    item_keys = set(items)
     for record in read_rows(folder / f"judge_gpt-3.5_{name}.jsonl"):
         item = (record["eid"], record["system"])
-        if record["aspect"] != "consistency" or item not in wanted or item in scores:
+        if record["aspect"] != "consistency" or item not in item_keys or item in scores:
             continue
         value = read_verdict(record["response"], JUDGES[name])
         if isinstance(value, float):

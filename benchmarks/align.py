@@ -173,8 +173,8 @@ def report(
     names = ["new prompts", "labelled documents", "candidates tried", "kept by `align`"]
     rows = [
         f"| {scenario} | {n_documents} | {n_candidates} | {share_text(n_kept, n_datasets)} | "
-        f"{' | '.join(percentage(count / n_datasets, digits=1) for count in others)} |"
-        for (scenario, n_documents, n_candidates, _), (n_kept, *others) in zip(
+        f"{' | '.join(percentage(count / n_datasets, digits=1) for count in other_counts)} |"
+        for (scenario, n_documents, n_candidates, _), (n_kept, *other_counts) in zip(
             settings, counts, strict=True
         )
     ]

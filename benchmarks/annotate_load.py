@@ -75,21 +75,21 @@ class Browser:
 async def annotate(name: str, browser: Browser, until: float, pause: float, times: Times) -> None:
     """Label until the time is up or no item is left."""
     await browser.open()
-    where = await browser.request("POST", "/sign-in", {"name": name})
-    where = await browser.request("GET", where)
-    page = await browser.request("GET", where)
-    while time.perf_counter() < until and not where.endswith("end"):
+    location = await browser.request("POST", "/sign-in", {"name": name})
+    location = await browser.request("GET", location)
+    page = await browser.request("GET", location)
+    while time.perf_counter() < until and not location.endswith("end"):
         csrf = re.search(r'name="csrf" value="(\w+)"', page)
         if csrf is None:
             break
         await asyncio.sleep(random.expovariate(1 / pause) if pause else 0)
-        number = where.rsplit("/", 1)[1]
+        number = location.rsplit("/", 1)[1]
         form = {"csrf": csrf[1], "position": number, "level": "1", "note": "", "seconds": "1"}
         begun = time.perf_counter()
-        where = await browser.request("POST", "/label", form)
+        location = await browser.request("POST", "/label", form)
         times.answered.append(time.perf_counter() - begun)
         times.acknowledged.add((name, int(number)))
-        page = await browser.request("GET", where)
+        page = await browser.request("GET", location)
         times.shown.append(time.perf_counter() - begun)
 
 

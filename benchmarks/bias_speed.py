@@ -48,12 +48,12 @@ def main() -> None:
         distinguishability(vectors, groups, originals, resampling=resampling)
 
     def inclusion() -> None:
-        present = np.full((n, 2), 3)
-        where = {"documents": originals, "assignments": np.tile(np.arange(10), n // 10).tolist()}
-        included = rng.binomial(present, 0.4)
+        n_in_source = np.full((n, 2), 3)
+        row_keys = {"documents": originals, "assignments": np.tile(np.arange(10), n // 10).tolist()}
+        n_included = rng.binomial(n_in_source, 0.4)
         people = PeopleCounts(
-            included=Counts.from_rows(included, **where),
-            in_source=Counts.from_rows(present, **where),
+            included=Counts.from_rows(n_included, **row_keys),
+            in_source=Counts.from_rows(n_in_source, **row_keys),
             groups=("female", "male"),
         )
         counts = EntityCounts(people=people, hallucinations=Undefined(why="nobody is made up"))

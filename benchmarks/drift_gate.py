@@ -43,8 +43,8 @@ def draw(rng: np.random.Generator, n_documents: int, protocol: str, loss: float)
     noise = [(error + rng.normal(size=n)) / math.sqrt(2) for _ in range(2)]
     if protocol == "binary":
         human = (quality > 0).astype(float)
-        right = [noise[i] < norm.ppf(0.85 - i * loss) for i in range(2)]
-        before, after = (np.where(is_right, human, 1 - human) for is_right in right)
+        right_answers = [noise[i] < norm.ppf(0.85 - i * loss) for i in range(2)]
+        before, after = (np.where(is_right, human, 1 - human) for is_right in right_answers)
     else:
         human = np.clip(np.round(3 + 1.2 * quality), 1, 5)
         sizes = (1.0, math.hypot(1.0, loss))
@@ -59,11 +59,15 @@ def draw(rng: np.random.Generator, n_documents: int, protocol: str, loss: float)
 
 def truth(rng: np.random.Generator, protocol: str, loss: float) -> float:
     """Return the change of agreement in a large population."""
-    whole = draw(rng, 100_000, protocol, loss)
+    population = draw(rng, 100_000, protocol, loss)
     if protocol == "binary":
-        return float(np.mean(whole.after == whole.human) - np.mean(whole.before == whole.human))
+        return float(
+            np.mean(population.after == population.human)
+            - np.mean(population.before == population.human)
+        )
     before, after = (
-        correlation("spearman", values, whole.human) for values in (whole.before, whole.after)
+        correlation("spearman", values, population.human)
+        for values in (population.before, population.after)
     )
     assert not isinstance(before, Undefined)
     assert not isinstance(after, Undefined)
@@ -74,17 +78,16 @@ def row(protocol: str, n_documents: int, loss: float, n_datasets: int) -> str:
     """Return a row of the table."""
     rng = np.random.default_rng([n_documents, int(100 * loss), protocol == "binary"])
     change = truth(rng, protocol, loss)
-    verdicts, covered = [], 0
+    verdicts, n_covered = [], 0
     for _ in range(n_datasets):
         result = drift(draw(rng, n_documents, protocol, loss), margin=MARGIN, rng=rng)
         verdicts.append(result.verdict)
-        covered += holds(result.agreement, change)
+        n_covered += holds(result.agreement, change)
     names = ("worse", "cannot tell", "same", "better")
     shares = " | ".join(percentage(verdicts.count(name) / n_datasets, digits=1) for name in names)
     kind = "answers" if protocol == "binary" else "ratings"
-    return (
-        f"| {kind} | {n_documents} | {change:+.3f} | {shares} | {share_text(covered, n_datasets)} |"
-    )
+    coverage = share_text(n_covered, n_datasets)
+    return f"| {kind} | {n_documents} | {change:+.3f} | {shares} | {coverage} |"
 
 
 def main() -> None:

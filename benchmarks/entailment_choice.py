@@ -29,12 +29,12 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 from training.data import split_of
 
 
-def held_out(path: Path, most: int) -> dict[str, list[dict[str, str]]]:
+def held_out(path: Path, limit: int) -> dict[str, list[dict[str, str]]]:
     """Return at most `limit` pairs per source from the test groups."""
     result: dict[str, list[dict[str, str]]] = defaultdict(list)
     for row in read_rows(path):
         source_rows = result[row["source"]]
-        if len(source_rows) < most and split_of(row["group"]) == "test":
+        if len(source_rows) < limit and split_of(row["group"]) == "test":
             source_rows.append(row)
     return dict(sorted(result.items()))
 
@@ -45,10 +45,12 @@ def difference(scores: list[np.ndarray], positive: np.ndarray, groups: list[str]
     rows = {name: np.flatnonzero(np.array(groups) == name) for name in names}
     differences = []
     for _ in range(500):
-        picked = np.concatenate([rows[names[i]] for i in rng.integers(0, len(names), len(names))])
-        if 0 < positive[picked].sum() < picked.size:
-            first, other = (roc_area(score[picked], positive[picked]) for score in scores)
-            differences.append(first - other)
+        rows_drawn = np.concatenate(
+            [rows[names[i]] for i in rng.integers(0, len(names), len(names))]
+        )
+        if 0 < positive[rows_drawn].sum() < rows_drawn.size:
+            first, second = (roc_area(score[rows_drawn], positive[rows_drawn]) for score in scores)
+            differences.append(first - second)
     return list(np.quantile(differences, [0.025, 0.975]))
 
 
@@ -61,7 +63,7 @@ def main() -> None:
     arguments = parser.parse_args()
     model, embedder = load_trained_entailment(), load_embedder(None)
     print("| source | pairs | support model | cosine | difference, 95 % |\n|---|--:|--:|--:|--:|")
-    pooled: list[tuple[float, float]] = []
+    areas: list[tuple[float, float]] = []
     for source, rows in held_out(
         arguments.data / "entailment" / "pairs.jsonl.gz", arguments.pairs
     ).items():
@@ -69,15 +71,15 @@ def main() -> None:
         if not 10 <= positive.sum() <= len(rows) - 10:
             continue
         pairs = [(row["premise"], row["hypothesis"]) for row in rows]
-        entailed = model.classify(pairs)[:, 0]
+        p_entailed = model.classify(pairs)[:, 0]
         sides = [embedder.embed(list(side)) for side in zip(*pairs, strict=True)]
         cosine = (sides[0] * sides[1]).sum(axis=1)
-        pooled.append((roc_area(entailed, positive), roc_area(cosine, positive)))
-        low, high = difference([entailed, cosine], positive, [row["group"] for row in rows])
-        model_auc, cosine_auc = pooled[-1]
+        areas.append((roc_area(p_entailed, positive), roc_area(cosine, positive)))
+        low, high = difference([p_entailed, cosine], positive, [row["group"] for row in rows])
+        model_auc, cosine_auc = areas[-1]
         print(f"| {source} | {len(rows)} | {model_auc:.3f} | {cosine_auc:.3f} ", end="")
         print(f"| {low:+.3f} to {high:+.3f} |")
-    model_auc, cosine_auc = np.mean(pooled, axis=0)
+    model_auc, cosine_auc = np.mean(areas, axis=0)
     print(f"| mean of sources | | {model_auc:.3f} | {cosine_auc:.3f} | |")
     folder = arguments.data / "yelp"
     clusters = read_rows(folder / "clusters.jsonl")[: arguments.sets]

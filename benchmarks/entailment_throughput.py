@@ -229,33 +229,37 @@ def measure(
     scorer: TransformersEntailment, folder: Path, pairs: Pairs, size: str
 ) -> dict[str, Any]:
     """Time the scorer and the baseline on the same pairs."""
-    loaded = scorer._pretrained  # noqa: SLF001  # the same weights and device for both
-    plain = RobertaForSequenceClassification.from_pretrained(folder, dtype=torch.float32)
-    plain = plain.to(loaded.model.device).eval()
-    few = pairs[: 2 * FIXED_BATCH]
-    scorer.classify(few)
-    straightforward(plain, loaded.tokenizer, few)
-    rate = matrix_rate(loaded.model.device, loaded.model.dtype)
-    slow_seconds, slow = timed(lambda: straightforward(plain, loaded.tokenizer, pairs))
-    fast_seconds, fast = timed(lambda: scorer.classify(pairs))
-    alone = np.concatenate([scorer.classify([pair]) for pair in few[:32]])
-    work = count_work(loaded.tokenizer, pairs, SHAPES[size])
+    pretrained = scorer._pretrained  # noqa: SLF001  # the same weights and device for both
+    baseline = RobertaForSequenceClassification.from_pretrained(folder, dtype=torch.float32)
+    baseline = baseline.to(pretrained.model.device).eval()
+    first_pairs = pairs[: 2 * FIXED_BATCH]
+    scorer.classify(first_pairs)
+    straightforward(baseline, pretrained.tokenizer, first_pairs)
+    rate = matrix_rate(pretrained.model.device, pretrained.model.dtype)
+    baseline_seconds, baseline_values = timed(
+        lambda: straightforward(baseline, pretrained.tokenizer, pairs)
+    )
+    scorer_seconds, scorer_values = timed(lambda: scorer.classify(pairs))
+    single_values = np.concatenate([scorer.classify([pair]) for pair in first_pairs[:32]])
+    work = count_work(pretrained.tokenizer, pairs, SHAPES[size])
     name = torch.cuda.get_device_name() if torch.cuda.is_available() else "CPU"
     return {
         "on_gpu": torch.cuda.is_available(),
         "device": f"{name}, {torch.get_num_threads()} threads, torch {torch.__version__}",
         "size": size,
-        "type": str(loaded.model.dtype).removeprefix("torch."),
+        "type": str(pretrained.model.dtype).removeprefix("torch."),
         "n_pairs": len(pairs),
         "tokens_a_pair": work.n_tokens / len(pairs),
-        "straightforward_pairs_a_second": len(pairs) / slow_seconds,
-        "scorer_pairs_a_second": len(pairs) / fast_seconds,
-        "times_as_fast": slow_seconds / fast_seconds,
+        "straightforward_pairs_a_second": len(pairs) / baseline_seconds,
+        "scorer_pairs_a_second": len(pairs) / scorer_seconds,
+        "times_as_fast": baseline_seconds / scorer_seconds,
         "matrix_rate_teraflops": rate / 1e12,
-        "share_of_matrix_rate": work.operations / fast_seconds / rate,
-        "straightforward_share": work.operations / slow_seconds / rate,
-        "largest_difference": float(np.abs(fast - slow).max()),
-        "largest_difference_alone": float(np.abs(fast[: len(alone)] - alone).max()),
+        "share_of_matrix_rate": work.operations / scorer_seconds / rate,
+        "straightforward_share": work.operations / baseline_seconds / rate,
+        "largest_difference": float(np.abs(scorer_values - baseline_values).max()),
+        "largest_difference_alone": float(
+            np.abs(scorer_values[: len(single_values)] - single_values).max()
+        ),
     }
 
 

@@ -22,7 +22,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from _figures import ends
 from _machine import write_results
-from _parallel import Each, add_options, each_of, one_by_one, simulation_parser
+from _parallel import Runner, add_options, open_runner, run_serially, simulation_parser
 
 from fairjudge.annotation.active import correlation_sizes, inclusion
 from fairjudge.calibration.drawn_correlation import drawn_correlation
@@ -81,9 +81,9 @@ def hit_and_width(estimate: Estimate | Undefined, truth: float) -> tuple[bool, f
     return bounds[0] <= truth <= bounds[1], bounds[1] - bounds[0]
 
 
-def strata(n_datasets: int, *, each: Each = one_by_one) -> Tally:
+def strata(n_datasets: int, *, runner: Runner = run_serially) -> Tally:
     """Simulate post-stratified means, and means of the labels without strata."""
-    return Tally(each("strata", strata_hits, n_datasets))
+    return Tally(runner("strata", strata_hits, n_datasets))
 
 
 def strata_hits(seed: int) -> Held:
@@ -116,10 +116,10 @@ def topics(rng: np.random.Generator) -> PartlyLabelled:
     )
 
 
-def answers(n_datasets: int, n_labels: int, *, each: Each = one_by_one) -> Tally:
+def answers(n_datasets: int, n_labels: int, *, runner: Runner = run_serially) -> Tally:
     """Simulate two systems' coverage, corrected by labels of single answers."""
     function = partial(answer_hits, n_labels=n_labels, truth=coverage_of_all())
-    return Tally(each(f"answers, {n_labels} labels", function, n_datasets))
+    return Tally(runner(f"answers, {n_labels} labels", function, n_datasets))
 
 
 def answer_hits(seed: int, n_labels: int, truth: Mapping[str, float]) -> Held:
@@ -183,12 +183,12 @@ def coverage_of_all() -> dict[str, float]:
     }
 
 
-def correlation(n_datasets: int, r: float, budget: int, *, each: Each = one_by_one) -> Tally:
+def correlation(n_datasets: int, r: float, budget: int, *, runner: Runner = run_serially) -> Tally:
     """Simulate correlations over all items, with labels drawn uniformly or actively."""
     _, judged, people = world(np.random.default_rng(99), r, 300_000)
     truth = float(np.corrcoef(judged, people)[0, 1])
     function = partial(correlation_hits, r=r, budget=budget, truth=truth)
-    return Tally(each(f"correlation of {r:g}, {budget} labels", function, n_datasets))
+    return Tally(runner(f"correlation of {r:g}, {budget} labels", function, n_datasets))
 
 
 def correlation_hits(seed: int, r: float, budget: int, truth: float) -> Held:
@@ -246,12 +246,12 @@ def partly_labelled(
 
 
 def regression(
-    n_datasets: int, n_labels: int, per_document: int, *, each: Each = one_by_one
+    n_datasets: int, n_labels: int, per_document: int, *, runner: Runner = run_serially
 ) -> Tally:
     """Simulate means estimated by the judge alone, and by a regression on judge and length."""
     function = partial(regression_hits, n_labels=n_labels, per_document=per_document)
     return Tally(
-        each(f"regression, {n_labels} labels, {per_document} a document", function, n_datasets)
+        runner(f"regression, {n_labels} labels, {per_document} a document", function, n_datasets)
     )
 
 
@@ -306,18 +306,18 @@ def table(name: str, coverage: Mapping[str, float]) -> str:
     )
 
 
-def simulate(n: int, each: Each) -> dict[str, list[Tally]]:
+def simulate(n: int, runner: Runner) -> dict[str, list[Tally]]:
     """Return the results of all simulations, by number of labels."""
-    tallies = {"60 labels of 400 items": [strata(n, each=each)]}
+    tallies = {"60 labels of 400 items": [strata(n, runner=runner)]}
     for budget in (60, 150):
         tallies[f"{budget} labels of 600 items"] = [
-            correlation(n, r, budget, each=each) for r in (0.2, 0.5, 0.8)
+            correlation(n, r, budget, runner=runner) for r in (0.2, 0.5, 0.8)
         ]
     for budget in (60, 120):
-        tallies[f"{budget} labels of single answers"] = [answers(n, budget, each=each)]
+        tallies[f"{budget} labels of single answers"] = [answers(n, budget, runner=runner)]
     for budget in (30, 60, 120):
         tallies[f"{budget} labels of {budget + 300} items"] = [
-            regression(n, budget, per_document, each=each) for per_document in (1, 3)
+            regression(n, budget, per_document, runner=runner) for per_document in (1, 3)
         ]
     return tallies
 
@@ -328,8 +328,8 @@ def main() -> None:
     add_options(parser)
     options = parser.parse_args()
     n = options.datasets
-    with each_of(options) as each:
-        tallies = simulate(n, each)
+    with open_runner(options) as runner:
+        tallies = simulate(n, runner)
     shares, widths = (
         {
             name: {interval: share for tally in group for interval, share in of(tally).items()}

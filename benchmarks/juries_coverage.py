@@ -19,7 +19,7 @@ from typing import Any
 
 from _jury_simulation import SETTINGS, simulate_gains, simulate_juries, simulate_ranking
 from _machine import write_between, write_results
-from _parallel import Each, add_options, each_of, simulation_parser
+from _parallel import Runner, add_options, open_runner, simulation_parser
 
 DOCUMENT = Path(__file__).resolve().parents[1] / "docs" / "calibration.md"
 SIMULATIONS: Mapping[str, Callable[..., dict[str, Any]]] = {
@@ -27,14 +27,14 @@ SIMULATIONS: Mapping[str, Callable[..., dict[str, Any]]] = {
 } | {"judge-aware ranking": simulate_ranking, "baselines": simulate_gains}
 
 
-def simulate(n_datasets: int, only: str, path: Path | None, each: Each) -> list[dict[str, Any]]:
+def simulate(n_datasets: int, only: str, path: Path | None, runner: Runner) -> list[dict[str, Any]]:
     """Run the simulations selected by `only`, and read the others from `path`, if present."""
     recorded = json.loads(path.read_text("utf-8"))["simulated"] if path and path.exists() else []
     before = {result["what"]: result for result in recorded}
     results = []
     for name, run in SIMULATIONS.items():
         if only in name:
-            results.append(run(n_datasets, each=each))
+            results.append(run(n_datasets, runner=runner))
         elif name in before:
             results.append(before[name])
     return results
@@ -65,8 +65,8 @@ def main() -> None:
     parser.add_argument("--only", default="", help="simulations whose name has this; others stay")
     add_options(parser)
     options = parser.parse_args()
-    with each_of(options) as each:
-        simulated = simulate(options.datasets, options.only, options.json, each)
+    with open_runner(options) as runner:
+        simulated = simulate(options.datasets, options.only, options.json, runner)
     for result in simulated:
         print(f"{result['what']}: coverage (%) of 95 % intervals, {result['n_datasets']} data sets")
         for name, share in result["coverage"].items():

@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 from _figures import collect_hits, holds, percent_interval
 from _machine import describe_machine, write_results
-from _parallel import Each, add_options, each_of, one_by_one, simulation_parser
+from _parallel import Runner, add_options, open_runner, run_serially, simulation_parser
 from _summeval import SUMMEVAL
 
 from fairjudge.analysis.ranking import ranking_report
@@ -82,7 +82,7 @@ def _values(ranking: Ranking) -> dict[str, float]:
 
 
 def simulate(
-    n_datasets: int, n_documents: int, *, each: Each = one_by_one, **settings: bool | float
+    n_datasets: int, n_documents: int, *, runner: Runner = run_serially, **settings: bool | float
 ) -> dict[str, object]:
     """Return the coverage of strengths, of the position effect and of all ranks jointly."""
     true = truth(**settings)  # type: ignore[arg-type]
@@ -90,7 +90,7 @@ def simulate(
     name = f"ranking, {n_documents} documents, " + ", ".join(
         f"{name} {value}" for name, value in settings.items()
     )
-    shares = _percentages(each(name, function, n_datasets))
+    shares = _percentages(runner(name, function, n_datasets))
     return {"n_documents": n_documents, **settings, **shares}
 
 
@@ -140,7 +140,7 @@ def draw_rankings(rng: np.random.Generator, n_documents: int) -> Rankings:
 
 
 def simulate_rankings(
-    n_datasets: int, n_documents: int, *, each: Each = one_by_one
+    n_datasets: int, n_documents: int, *, runner: Runner = run_serially
 ) -> dict[str, object]:
     """Return the coverage of strengths and of all ranks jointly, from whole rankings."""
     many = draw_rankings(np.random.default_rng(99), 6000)
@@ -148,7 +148,7 @@ def simulate_rankings(
     assert isinstance(fitted, Ranking)
     true = {system.system: system.strength.value for system in fitted.systems}
     function = partial(rankings_hits, n_documents=n_documents, true=true)
-    data_sets = each(f"whole rankings, {n_documents} documents", function, n_datasets)
+    data_sets = runner(f"whole rankings, {n_documents} documents", function, n_datasets)
     return {"n_documents": n_documents, **_percentages(data_sets)}
 
 
@@ -175,7 +175,7 @@ def main() -> int:
     add_options(parser)
     options = parser.parse_args()
     rows = []
-    with each_of(options) as each:
+    with open_runner(options) as runner:
         for n_documents, clustered, (ties, position) in product(
             (20, 60), (False, True), ((False, 0.0), (True, 0.4))
         ):
@@ -185,11 +185,11 @@ def main() -> int:
                 clustered=clustered,
                 ties=ties,
                 position=position,
-                each=each,
+                runner=runner,
             )
             rows.append(row)
             print(row, flush=True)
-        rankings = [simulate_rankings(options.datasets, n, each=each) for n in (20, 60)]
+        rankings = [simulate_rankings(options.datasets, n, runner=runner) for n in (20, 60)]
         print(*rankings, sep="\n", flush=True)
     groups = [summeval(aspect) for aspect in ("relevance", "consistency")]
     for group in groups:

@@ -17,7 +17,7 @@ from itertools import product
 import numpy as np
 from _figures import ends, holds, percent
 from _machine import describe_machine, write_results
-from _parallel import Each, add_options, each_of, one_by_one, simulation_parser
+from _parallel import Runner, add_options, open_runner, run_serially, simulation_parser
 from scipy.stats import norm
 
 from fairjudge.calibration.rates import Answers, error_rates, prevalence
@@ -50,14 +50,14 @@ def simulate(
     judge: str,
     *,
     clustered: bool,
-    each: Each = one_by_one,
+    runner: Runner = run_serially,
 ) -> dict[str, object]:
     """Return the coverage of each interval, and the mean width of the corrected one."""
     hits: dict[str, list[bool]] = defaultdict(list)
     widths = []
     function = partial(hits_of, sizes=sizes, shares=shares, judge=judge, clustered=clustered)
     name = f"rates, {sizes}, {shares}, {judge}, {'clustered' if clustered else 'independent'}"
-    for data_set, width in each(name, function, n_datasets):
+    for data_set, width in runner(name, function, n_datasets):
         for figure, hit in data_set.items():
             hits[figure].append(hit)
         if width is not None:
@@ -117,9 +117,11 @@ def main() -> int:
     add_options(parser)
     options = parser.parse_args()
     rows = []
-    with each_of(options) as each:
+    with open_runner(options) as runner:
         for sizes, shares, judge, clustered in product(SIZES, SHARES, JUDGES, (False, True)):
-            row = simulate(options.datasets, sizes, shares, judge, clustered=clustered, each=each)
+            row = simulate(
+                options.datasets, sizes, shares, judge, clustered=clustered, runner=runner
+            )
             rows.append(row)
             print(*row.values(), flush=True)
     write_results(options.json, {"machine": describe_machine(), "simulated": rows})

@@ -237,11 +237,11 @@ def _rivals_counted(mark: dict[str, Any], listed: int, missing: int) -> dict[str
     if "rivals" not in mark:  # marks of older sheets
         return {}
     groups = mark["groups"]
-    opposing: dict[int, set[str]] = defaultdict(set)
+    opponents: dict[int, set[str]] = defaultdict(set)
     for a, b in mark["rivals"]:
-        opposing[a] |= _listed(groups[b])
-        opposing[b] |= _listed(groups[a])
-    n = sum(len(opposing[place] & set(group["against"])) for place, group in enumerate(groups))
+        opponents[a] |= _listed(groups[b])
+        opponents[b] |= _listed(groups[a])
+    n = sum(len(opponents[place] & set(group["against"])) for place, group in enumerate(groups))
     return {"recall of memberships, rivals counted": (listed + n, listed + missing)}
 
 
@@ -256,12 +256,12 @@ def shared_prefix(prompts: Sequence[str]) -> Share:
         block = _BLOCK.search(prompt)
         if block is not None:
             by_block[prompt[: prompt.index("\n")], block[0]].append(prompt)
-    shared, whole = 0, 0
+    n_shared, n_characters = 0, 0
     for calls in by_block.values():
         for place, prompt in enumerate(calls[1:], 1):
-            shared += max(_n_common(prompt, other) for other in calls[:place])
-            whole += len(prompt)
-    return Share(shared, whole)
+            n_shared += max(_n_common(prompt, earlier) for earlier in calls[:place])
+            n_characters += len(prompt)
+    return Share(n_shared, n_characters)
 
 
 def _n_common(a: str, b: str) -> int:
@@ -281,12 +281,12 @@ def report(counts: dict[str, Share]) -> str:
     for name, share in counts.items():
         value = "none" if share.value is None else f"{share.value:.3f}"
         sign, target = TARGETS[name]
-        reached = share.value is None or (
+        is_reached = share.value is None or (
             share.value >= target if sign == ">=" else share.value <= target
         )
         lines.append(
             f"{name:40} {share.n:6} of {share.of:6}  {value}  ({sign} {target:.2f}: "
-            f"{'reached' if reached else 'NOT reached'})"
+            f"{'reached' if is_reached else 'NOT reached'})"
         )
     return "\n".join(lines)
 

@@ -89,27 +89,27 @@ def peak_mib() -> float:
 
 async def judge(n: int, folder: Path) -> str:
     """Judge `n` tasks in `folder` and print time and memory."""
-    before, begun = peak_mib(), time.perf_counter()
+    initial_mib, begun = peak_mib(), time.perf_counter()
     work = tasks(n)
-    planned = peak_mib()
+    planned_mib = peak_mib()
     model = Model(cache=folder)
     with open_run(folder / "run", command="judge", model=model, identity={}) as run:
         book = JudgementBook(run, work)
         await judge_tasks(
             book, judge=AtOnce(), fallback=None, concurrency=64, progress=lambda _: None
         )
-    judged = peak_mib()
+    judged_mib = peak_mib()
     standings = leaderboard(book.ratings, unit="summary").standings
     n_ranked = sum(standing.ranks is not None for standing in standings)
     write_records(folder / "judgements.jsonl", book.judgements())
     seconds = time.perf_counter() - begun
     size = sum(file.stat().st_size for file in (folder / "run").glob("checkpoints*")) / 2**20
-    above = {"planned": planned, "judged": judged, "in all": peak_mib()}
-    parts = ", ".join(f"{name} {most - before:.0f}" for name, most in above.items())
+    peaks = {"planned": planned_mib, "judged": judged_mib, "in all": peak_mib()}
+    parts = ", ".join(f"{name} {peak - initial_mib:.0f}" for name, peak in peaks.items())
     return (
-        f"{len(work):>9,} judgements, {n_ranked} of {len(standings)} systems ranked: {before:.0f} "
-        f"MiB at first, then at most so many more: {parts}; checkpoints {size:.1f} MiB; "
-        f"{seconds:.0f} s"
+        f"{len(work):>9,} judgements, {n_ranked} of {len(standings)} systems ranked: "
+        f"{initial_mib:.0f} MiB at first, then at most so many more: {parts}; "
+        f"checkpoints {size:.1f} MiB; {seconds:.0f} s"
     )
 
 

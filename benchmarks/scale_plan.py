@@ -100,14 +100,14 @@ async def measure(store: StoreAddress | None, folder: Path) -> Measured:
         temperature=0.0,
         seed=None,
     )
-    opened = open_run(
+    run_context = open_run(
         None if store is None else Path(uuid.uuid4().hex),
         command="judge",
         model=Model(cache=folder, store=None if store is None else store.url),
         identity={},
     )
     work = tasks(N_MEASURED)
-    with opened as run:
+    with run_context as run:
         start = time.process_time()
         await judge_tasks(
             JudgementBook(run, work),

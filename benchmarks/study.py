@@ -95,14 +95,14 @@ def systems(rng: np.random.Generator) -> dict[str, Callable[[list[Article]], lis
 def write_data(folder: Path, events: list[Cluster]) -> None:
     """Write clusters, with an attribute for each article's length, and summaries."""
     rows, summaries = [], []
-    systems_of = systems(np.random.default_rng(SEED))
+    rules = systems(np.random.default_rng(SEED))
     for event in events:
         row = event.to_json()
         for article in row["articles"]:
             article["attributes"] = {"words": len(article["content"].split())}
         rows.append(row)
         articles = [article for article in event.articles if article.content.strip()]
-        for name, write in systems_of.items():
+        for name, write in rules.items():
             text = " ".join(write(articles))
             summaries.append({"eid": event.eid, "system": name, "text": text})
     for name, records in (("clusters", rows), ("summaries", summaries)):
@@ -120,10 +120,10 @@ def timed(*args: str, cwd: Path) -> tuple[float, str]:
     """Run a command; return its seconds and output."""
     began = time.perf_counter()
     process = fairjudge(*args, cwd=cwd)
-    out, _ = process.communicate()
+    output_text, _ = process.communicate()
     if process.returncode not in {0, 3}:  # 3: some event has no question
         raise SystemExit(f"{args}: ended with {process.returncode}")
-    return time.perf_counter() - began, out
+    return time.perf_counter() - began, output_text
 
 
 def by_hand(folder: Path) -> float:
@@ -163,7 +163,7 @@ def values(path: Path) -> Any:
     return read_rows(path) if path.suffix == ".jsonl" else json.loads(path.read_text("utf-8"))
 
 
-def measured(folder: Path) -> Iterator[tuple[str, str]]:
+def run_variants(folder: Path) -> Iterator[tuple[str, str]]:
     """Run all variants; yield each measure and its value."""
     process = fairjudge("study", "study.toml", "--cache", "killed", "-o", "one", "-q", cwd=folder)
     time.sleep(KILLED_AFTER)
@@ -172,23 +172,30 @@ def measured(folder: Path) -> Iterator[tuple[str, str]]:
     record = folder / "one" / "study.json"
     n_done = len(json.loads(record.read_text())["fairjudge_study"]) if record.exists() else 0
     yield f"steps finished when killed after {KILLED_AFTER:.0f} s", str(n_done)
-    resumed, _ = timed("study", "study.toml", "--cache", "killed", "-o", "one", "-q", cwd=folder)
-    yield "resumed until the end, seconds", f"{resumed:.0f}"
-    whole, _ = timed("study", "study.toml", "--cache", "whole", "-o", "two", "-q", cwd=folder)
-    yield "uninterrupted, in one command, seconds", f"{whole:.0f}"
-    again, out = timed("study", "study.toml", "--cache", "whole", "-o", "two", "-q", cwd=folder)
+    resumed_seconds, _ = timed(
+        "study", "study.toml", "--cache", "killed", "-o", "one", "-q", cwd=folder
+    )
+    yield "resumed until the end, seconds", f"{resumed_seconds:.0f}"
+    combined, _ = timed("study", "study.toml", "--cache", "whole", "-o", "two", "-q", cwd=folder)
+    yield "uninterrupted, in one command, seconds", f"{combined:.0f}"
+    again, output_text = timed(
+        "study", "study.toml", "--cache", "whole", "-o", "two", "-q", cwd=folder
+    )
     yield "repeated, seconds", f"{again:.1f}"
-    yield "steps, all kept when repeated", str(out.count(" kept "))
+    yield "steps, all kept when repeated", str(output_text.count(" kept "))
     yield "with single commands, seconds", f"{by_hand(folder):.0f}"
-    differing = [
-        f"{where}/{whole}"
-        for where in ("one", "two")
-        for alone, whole in PAIRS.items()
-        if values(folder / alone) != values(folder / where / whole)
+    different_files = [
+        f"{output}/{combined}"
+        for output in ("one", "two")
+        for single, combined in PAIRS.items()
+        if values(folder / single) != values(folder / output / combined)
     ]
     n = 2 * len(PAIRS)
-    equal = f"{n - len(differing)} of {n}, killed or not"
-    yield "files identical to those of the single commands", ", but not ".join([equal, *differing])
+    equal = f"{n - len(different_files)} of {n}, killed or not"
+    yield (
+        "files identical to those of the single commands",
+        ", but not ".join([equal, *different_files]),
+    )
 
 
 def main() -> None:
@@ -203,7 +210,7 @@ def main() -> None:
     events = [every[place] for place in sorted(places)]
     with tempfile.TemporaryDirectory() as name:
         write_data(Path(name), events)
-        rows = list(measured(Path(name)))
+        rows = list(run_variants(Path(name)))
     n_articles = sum(len(event.articles) for event in events)
     table = "\n".join(f"| {label} | {value} |" for label, value in rows)
     text = (

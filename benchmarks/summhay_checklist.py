@@ -101,14 +101,14 @@ def tasks(item: Item) -> tuple[JudgeTask, tuple[JudgeTask, ...]]:
     return whole, single
 
 
-async def judged(judge: Judge, task: JudgeTask) -> Judgement:
+async def judge_with_repair(judge: Judge, task: JudgeTask) -> Judgement:
     """Return a task's judgement; ask again if the reply is unparsable, as ``fairjudge judge``."""
     first = await judge.ask(task)
     outcome = as_writing_judge(judge).read(task, first) if isinstance(first, Reply) else first
     if isinstance(first, Reply) and not isinstance(outcome, Judgement):
-        repaired = await as_writing_judge(judge).repair(task, first)
-        if isinstance(repaired, Reply):
-            second = as_writing_judge(judge).read(task, repaired)
+        second_reply = await as_writing_judge(judge).repair(task, first)
+        if isinstance(second_reply, Reply):
+            second = as_writing_judge(judge).read(task, second_reply)
             outcome = second if isinstance(second, Judgement) else outcome
     return outcome if isinstance(outcome, Judgement) else judge.unscored_judgement(task, outcome)
 
@@ -126,16 +126,17 @@ async def ask(items: Sequence[Item], model: Model) -> list[dict[str, Any]]:
 
         async def rows(item: Item) -> list[dict[str, Any]]:
             whole, single = tasks(item)
-            listed, *singly = await asyncio.gather(
-                judged(checklist, whole), *(judged(binary, task) for task in single)
+            checklist_judgement, *binary_judgements = await asyncio.gather(
+                judge_with_repair(checklist, whole),
+                *(judge_with_repair(binary, task) for task in single),
             )
-            entries = [entry.covered for entry in listed.checklist or ()]
+            entries = [entry.covered for entry in checklist_judgement.checklist or ()]
             return [
                 {
                     "summary": f"{item.eid} {item.system}",
                     "label": label,
                     "checklist": entries[place] if entries else None,
-                    "binary": singly[place].value,
+                    "binary": binary_judgements[place].value,
                 }
                 for place, label in enumerate(item.labels)
             ]
@@ -151,26 +152,28 @@ async def ask(items: Sequence[Item], model: Model) -> list[dict[str, Any]]:
 
 def agreement(rows: Sequence[dict[str, Any]]) -> dict[str, Any]:
     """Return both methods' agreement with the labels, on the labels that both scored."""
-    scored = [row for row in rows if row["checklist"] is not None and row["binary"] is not None]
-    documents = [row["summary"] for row in scored]
+    scored_rows = [
+        row for row in rows if row["checklist"] is not None and row["binary"] is not None
+    ]
+    documents = [row["summary"] for row in scored_rows]
 
-    def share(hits: Sequence[float], *, least: float = 0.0) -> dict[str, Any]:
-        return figure(clip_interval(clustered_mean(hits, documents), least, 1.0))
+    def share(hits: Sequence[float], *, minimum: float = 0.0) -> dict[str, Any]:
+        return figure(clip_interval(clustered_mean(hits, documents), minimum, 1.0))
 
-    def hits(way: str, least: float) -> list[float]:
-        return [float((row[way] >= least) == (row["label"] >= least)) for row in scored]
+    def hits(way: str, minimum: float) -> list[float]:
+        return [float((row[way] >= minimum) == (row["label"] >= minimum)) for row in scored_rows]
 
-    results: dict[str, Any] = {"n": len(scored), "n_unscored": len(rows) - len(scored)}
-    for name, least in (("part counts", 0.5), ("whole counts", 1.0)):
-        by_checklist, other = hits("checklist", least), hits("binary", least)
+    results: dict[str, Any] = {"n": len(scored_rows), "n_unscored": len(rows) - len(scored_rows)}
+    for name, minimum in (("part counts", 0.5), ("whole counts", 1.0)):
+        by_checklist, by_binary = hits("checklist", minimum), hits("binary", minimum)
         results[name] = {
             "checklist": share(by_checklist),
-            "binary": share(other),
+            "binary": share(by_binary),
             "checklist minus binary": share(
-                [a - b for a, b in zip(by_checklist, other, strict=True)], least=-1.0
+                [a - b for a, b in zip(by_checklist, by_binary, strict=True)], minimum=-1.0
             ),
         }
-    exact = [float(row["checklist"] == row["label"]) for row in scored]
+    exact = [float(row["checklist"] == row["label"]) for row in scored_rows]
     results["three levels"] = {"checklist": share(exact)}
     return results
 

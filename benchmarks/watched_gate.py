@@ -150,10 +150,10 @@ def row(size: tuple[int, int], n_years: int) -> Iterator[str]:
         bounds = np.array([year[way] for year in still])
         errs = np.mean(((bounds[..., 0] > 0) | (bounds[..., 1] < 0)).any(axis=1))
         alarms = np.mean(worse(bounds).any(axis=1))
-        measured = delays(first_alarms(worse(np.array([year[way] for year in fallen]))))
+        simulated = delays(first_alarms(worse(np.array([year[way] for year in fallen]))))
         expected = ("-",) * 3 if way == "betting" else delays(theory(size, way))
         cells = (
-            f"{observed} | {other}" for observed, other in zip(measured, expected, strict=True)
+            f"{observed} | {other}" for observed, other in zip(simulated, expected, strict=True)
         )
         shares = [percentage(share, digits=1) for share in (errs, alarms)]
         yield f"| {' | '.join([f'{size[0]} x {size[1]}', way, *shares, *cells])} |"
@@ -176,12 +176,12 @@ def first_mover(rng: np.random.Generator, mover: str) -> str:
     anchors = Anchors(rng, 200, 1)
     before, looks = anchors.right(RIGHT), []
     for number in range(1, 13):
-        moved = number >= 5
-        shift = 0.15 if moved and mover == "judge" else 0.0
+        has_changed = number >= 5
+        shift = 0.15 if has_changed and mover == "judge" else 0.0
         after = anchors.right(RIGHT - shift)
-        good = 0.7 - (0.25 if moved and mover == "systems" else 0.0)
+        quality = 0.7 - (0.25 if has_changed and mover == "systems" else 0.0)
         # a less accurate judge says yes less often, for both anchors and new summaries
-        live = (rng.random(200) < good - shift).astype(float)
+        live = (rng.random(200) < quality - shift).astype(float)
         change = dict(zip(map(str, range(200)), (after - before).tolist(), strict=True))
         new = dict(zip((f"{number}-{i}" for i in range(200)), live.tolist(), strict=True))
         looks.append(Look(agreement=change, shift=change, live=new))

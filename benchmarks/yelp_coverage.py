@@ -27,20 +27,20 @@ def main(folder: Path) -> None:
     clusters = read_clusters(folder / "clusters.jsonl").records
     summaries = read_summaries(folder / "summaries_alpaca.jsonl").records
     corpus = label_corpus(clusters, attribute="sentiment")
-    usable = {labelled.eid for labelled in corpus.sets if labelled.exclusion is None}
+    usable = {sample.eid for sample in corpus.sets if sample.exclusion is None}
     embedder = load_embedder()
-    start = time.process_time()
+    started_at = time.process_time()
     supports = list(
         embedding_supports([c for c in clusters if c.eid in usable], summaries, embedder=embedder)
     )
-    scored = time.process_time()
+    scored_at = time.process_time()
     report = report_coverage(corpus, summaries, supports, options=CoverageOptions())
-    measured = time.process_time()
+    measured_at = time.process_time()
     for system, measures in report.systems.items():
         equal_coverage = measures.estimates["equal_coverage"]
         print(f"{system}: n {len(measures.samples)}, Equal Coverage {equal_coverage}")
-    print(f"Support of {len(supports)} summaries: {scored - start:.0f} s of processor time")
-    print(f"Measures with intervals: {measured - scored:.1f} s")
+    print(f"Support of {len(supports)} summaries: {scored_at - started_at:.0f} s of processor time")
+    print(f"Measures with intervals: {measured_at - scored_at:.1f} s")
     print(f"Peak memory: {peak_gib():.2f} GiB")
 
 
