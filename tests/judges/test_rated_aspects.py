@@ -32,7 +32,7 @@ def test_each_aspect_has_scales_and_a_joint_prompt(aspect):
         template = joint_criterion(aspect, protocol).template  # prompts/judge/together-ASPECT
         assert template is not None
         assert "scale" in template.fields
-    assert columns.folded(aspect) in columns.ASPECTS
+    assert columns.name_key(aspect) in columns.ASPECTS
 
 
 def test_docs_list_each_aspect_and_its_judge_input():
