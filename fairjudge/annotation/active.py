@@ -67,15 +67,15 @@ def draw(
     in (0, 1], is the part of the budget that is drawn uniformly. Raises InputError if no
     judgement matches an item.
     """
-    out = set(leave_out)
-    numbers = [n for n in range(len(items)) if n not in out]
+    excluded_numbers = set(leave_out)
+    numbers = [n for n in range(len(items)) if n not in excluded_numbers]
     rows = tuple(judgements)
     candidates = [items[n] for n in numbers]
     uncertainties = uncertainty(candidates, rows)
     if not uncertainties:
         raise InputError(
-            "no judgement fits an item: judge the same files and aspect with the unit that is "
-            f"labelled, such as {candidates[0].unit!r}"
+            "no judgement matches an item: judge the same files and aspect with the unit of the "
+            f"items, such as {candidates[0].unit!r}"
         )
     mean = float(np.mean(list(uncertainties.values())))
     scores = _mean_of_judges(candidates, rows, _standard_scores) if target == "correlation" else {}
@@ -85,11 +85,11 @@ def draw(
     probabilities = [0.0] * len(items)
     for group in groups.values():
         keys = [item_key(items[n])[0] for n in group]
-        unsure = np.array([uncertainties.get(key, mean) for key in keys])
+        variances = np.array([uncertainties.get(key, mean) for key in keys])
         sizes = (
-            correlation_sizes(unsure, np.array([scores.get(key, 0.0) for key in keys]))
+            correlation_sizes(variances, np.array([scores.get(key, 0.0) for key in keys]))
             if scores
-            else np.sqrt(unsure)
+            else np.sqrt(variances)
         )
         part = budget * len(group) / len(numbers)
         for number, p in zip(group, inclusion(sizes, part, random_share), strict=True):
@@ -104,23 +104,21 @@ def draw(
     )
 
 
-def correlation_sizes(unsure: Floats, scores: Floats) -> Floats:
+def correlation_sizes(variances: Floats, scores: Floats) -> Floats:
     """Return the weights of the items in drawing for the correlation r, shape (n,).
 
     A label moves r by (1 - r^2) z e - (r / 2)(e^2 - its mean), with z the judge's standard score
-    and e the residual of people's, whose variance is 1 - r^2 times how `unsure` the judge is; this
-    is the root of its mean square, for normal residuals (as arXiv 2606.15029 chooses labels).
+    and e the residual of the human score, with variance 1 - r^2 times the judge's relative variance
+    (`variances`). The weight is the root mean square of this change, for normal residuals (as arXiv
+    2606.15029 chooses labels).
     """
     r = PLANNED_CORRELATION
-    sizes: Floats = np.sqrt((1.0 - r**2) * unsure * scores**2 + r**2 / 2.0 * unsure**2)
+    sizes: Floats = np.sqrt((1.0 - r**2) * variances * scores**2 + r**2 / 2.0 * variances**2)
     return sizes
 
 
 def _standard_scores(rows: RowsByItem) -> dict[ItemKey, float]:
-    """Return the standardised judged score of each item.
-
-    A constant judge says 0.
-    """
+    """Return the standardised judged score of each item; 0 for all if the judge is constant."""
     means = {
         key: float(np.mean([_number(row) for row in members])) for key, members in rows.items()
     }
@@ -142,21 +140,21 @@ def inclusion(sizes: Floats, budget: float, random_share: float) -> Floats:
     even = np.full(n, 1.0 / n)
     z = even if total == 0.0 else random_share * even + (1.0 - random_share) * sizes / total
     order = np.argsort(-z)
-    remaining = np.cumsum(z[order][::-1])[::-1]  # sums from each item on
-    for fixed in range(n):
-        c = (budget - fixed) / remaining[fixed]
-        if c * z[order[fixed]] <= 1.0:
+    tail_sums = np.cumsum(z[order][::-1])[::-1]
+    for n_fixed in range(n):
+        c = (budget - n_fixed) / tail_sums[n_fixed]
+        if c * z[order[n_fixed]] <= 1.0:
             break
-    capped: Floats = np.minimum(1.0, c * z)
-    return capped
+    probabilities: Floats = np.minimum(1.0, c * z)
+    return probabilities
 
 
 def uncertainty(items: Sequence[Item], judgements: Iterable[Judgement]) -> dict[ItemKey, float]:
     """Return the judges' uncertainty about each item, at least 0 and with a mean of 1.
 
-    The variance of the judge's distribution over its answers, if it has one; else p (1 - p), where
-    p in [0, 1] is its (mean) score relative to the ends of its scale, or for yes or no of the local
-    judge its support. A pair whose two orders disagree has p = 1/2. Several judges are averaged.
+    It is the variance of the judge's distribution over its answers, if any; otherwise p (1 - p),
+    with p in [0, 1] the mean score mapped from the range of the scale, or the support of a local
+    judge's yes or no. A pair whose two orders disagree has p = 1/2. Several judges are averaged.
     """
     return _mean_of_judges(items, judgements, _judge_uncertainty)
 
@@ -164,7 +162,7 @@ def uncertainty(items: Sequence[Item], judgements: Iterable[Judgement]) -> dict[
 def _mean_of_judges(
     items: Sequence[Item],
     judgements: Iterable[Judgement],
-    figures: Callable[[RowsByItem], Mapping[ItemKey, float]],
+    value_by_item: Callable[[RowsByItem], Mapping[ItemKey, float]],
 ) -> dict[ItemKey, float]:
     """Return, per item, the mean over judges of a value of a judge's scored judgements."""
     keys = {item_key(item)[0] for item in items}
@@ -178,7 +176,7 @@ def _mean_of_judges(
             by_judge[group][key].append(row)
     by_item: dict[ItemKey, list[float]] = defaultdict(list)
     for rows in by_judge.values():
-        for key, value in figures(rows).items():
+        for key, value in value_by_item(rows).items():
             by_item[key].append(value)
     return {key: sum(values) / len(values) for key, values in by_item.items()}
 
@@ -186,16 +184,20 @@ def _mean_of_judges(
 def _judge_uncertainty(rows: RowsByItem) -> dict[ItemKey, float]:
     values = {key: [_number(row) for row in judgements] for key, judgements in rows.items()}
     protocol = next(iter(rows.values()))[0].protocol
-    everything = np.array([value for numbers in values.values() for value in numbers])
-    low, high = (0.0, 1.0) if PROTOCOLS[protocol].paired else infer_scale(everything, protocol)
+    all_values = np.array([value for numbers in values.values() for value in numbers])
+    low, high = (0.0, 1.0) if PROTOCOLS[protocol].paired else infer_scale(all_values, protocol)
     high = high if high > low else low + 1.0
-    out = {}
+    uncertainties = {}
     for key, judgements in rows.items():
-        spread = [_spread(row.probabilities, low, high) for row in judgements if row.probabilities]
+        variances = [
+            _answer_variance(row.probabilities, low, high)
+            for row in judgements
+            if row.probabilities
+        ]
         p = min(1.0, max(0.0, (sum(values[key]) / len(judgements) - low) / (high - low)))
-        out[key] = sum(spread) / len(spread) if spread else p * (1.0 - p)
-    mean = sum(out.values()) / len(out)
-    return {key: value / mean if mean else 1.0 for key, value in out.items()}
+        uncertainties[key] = sum(variances) / len(variances) if variances else p * (1.0 - p)
+    mean = sum(uncertainties.values()) / len(uncertainties)
+    return {key: value / mean if mean else 1.0 for key, value in uncertainties.items()}
 
 
 def _number(row: Judgement) -> float:
@@ -209,11 +211,11 @@ def _number(row: Judgement) -> float:
     return 1.0 - value if item_key(row)[1] else value
 
 
-def _spread(probabilities: Mapping[str, float], low: float, high: float) -> float:
+def _answer_variance(probabilities: Mapping[str, float], low: float, high: float) -> float:
     """Return the variance on the scale mapped to [0, 1]; for text labels half the Gini impurity."""
     try:
-        places = [(float(answer) - low) / (high - low) for answer in probabilities]
+        positions = [(float(answer) - low) / (high - low) for answer in probabilities]
     except ValueError:
         return 0.5 * (1.0 - sum(p * p for p in probabilities.values()))
-    mean = sum(x * p for x, p in zip(places, probabilities.values(), strict=True))
-    return sum(p * (x - mean) ** 2 for x, p in zip(places, probabilities.values(), strict=True))
+    mean = sum(x * p for x, p in zip(positions, probabilities.values(), strict=True))
+    return sum(p * (x - mean) ** 2 for x, p in zip(positions, probabilities.values(), strict=True))

@@ -1,7 +1,7 @@
-"""Adjudication: label the items on which a judge and annotators differ most once more.
+"""Adjudication: relabel the items on which a judge and annotators differ most.
 
-The opinions of the judge and of people are shown after the adjudicator's own answer, so that they
-do not bias it; the answer may then be changed.
+The opinions of the judge and the annotators are shown only after the adjudicator has answered, so
+that they do not bias the answer, which can then be changed.
 """
 
 from __future__ import annotations
@@ -22,9 +22,10 @@ from fairjudge.records.schema import without_schema
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Opinion:
-    """The value of an item by the judge or an annotator, with reasons; ``value`` as in labels.
+    """A value of the judge or an annotator for an item, with reasons.
 
-    For a pair it is in [-1, 1], positive where the item's first system is better.
+    ``value`` is encoded as in labels; for a pair it is in [-1, 1], positive if the
+    item's first system is better.
     """
 
     author: str
@@ -32,7 +33,7 @@ class Opinion:
     reasons: tuple[str, ...] = ()
 
     def in_words(self, order: Order | None) -> str:
-        """Return the value as text; for a pair, shown in `order`, the preferred side."""
+        """Return the value as text: for a pair in `order`, the preferred side."""
         if order is None:
             return f"{self.value:g}"
         if self.value == 0.0:
@@ -44,7 +45,7 @@ class Opinion:
 class Adjudication:
     """The numbers of the items to decide, largest difference first, and the opinions by item id.
 
-    Names of people are replaced by numbers.
+    Annotators' names are replaced by numbers.
     """
 
     numbers: tuple[int, ...]
@@ -65,42 +66,42 @@ def read_adjudication(path: Path, items: Sequence[Item]) -> Adjudication:
             for disagreement in group["disagreements"]
         ]
         disagreements.sort(key=lambda pair: -abs(float(pair[1]["gap"])))
-        opinions_of = _match(disagreements, items)
+        opinions_by_number = _match(disagreements, items)
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         problem = f"expected the JSON of 'fairjudge calibrate', with disagreements: {error!r}"
         raise InputError(problem, path=path) from None
-    if not opinions_of:
+    if not opinions_by_number:
         raise InputError(
             f"none of its {len(disagreements)} disagreements is an item of this job, such as "
             f"{items[0].id} on {items[0].aspect!r}",
             path=path,
         )
     return Adjudication(
-        numbers=tuple(opinions_of),
-        opinions={items[number].id: opinions for number, opinions in opinions_of.items()},
+        numbers=tuple(opinions_by_number),
+        opinions={items[number].id: opinions for number, opinions in opinions_by_number.items()},
     )
 
 
 def _match(
     disagreements: Sequence[tuple[str, Mapping[str, Any]]], items: Sequence[Item]
 ) -> dict[int, tuple[Opinion, ...]]:
-    places = {(item.aspect, item_key(item)[0]): n for n, item in enumerate(items)}
+    number_by_key = {(item.aspect, item_key(item)[0]): n for n, item in enumerate(items)}
     opinions: dict[int, tuple[Opinion, ...]] = {}
     for aspect, disagreement in disagreements:
         systems = tuple(sorted(filter(None, (disagreement["system_a"], disagreement["system_b"]))))
-        number = places.get((aspect, (disagreement["eid"], systems, disagreement["unit"])))
+        number = number_by_key.get((aspect, (disagreement["eid"], systems, disagreement["unit"])))
         if number is not None:
             sign = -1.0 if item_key(items[number])[1] else 1.0
             reasons = tuple(map(str, disagreement["judge_reasons"]))
             judge = Opinion(
                 author="The judge", value=sign * float(disagreement["judged"]), reasons=reasons
             )
-            people = () if number in opinions else _people(disagreement, sign)
-            opinions[number] = (*opinions.get(number, ()), judge, *people)
+            annotators = () if number in opinions else _annotator_opinions(disagreement, sign)
+            opinions[number] = (*opinions.get(number, ()), judge, *annotators)
     return opinions
 
 
-def _people(disagreement: Mapping[str, Any], sign: float) -> tuple[Opinion, ...]:
+def _annotator_opinions(disagreement: Mapping[str, Any], sign: float) -> tuple[Opinion, ...]:
     notes = disagreement["people_reasons"]
     return tuple(
         Opinion(

@@ -16,20 +16,20 @@ from fairjudge.domain import Order, Value
 EventKind: TypeAlias = Literal["assign", "label", "skip", "undo"]
 
 LEASE_SECONDS = 1800.0
-"""Seconds without an event of its holder after which an item may be assigned to others."""
+"""Seconds without an event of its holder after which another annotator may get an item."""
 CONTROL_EVERY = 10
 """One of this many successive items of an annotator is a control, while controls remain."""
 _ROUNDING = 1e-9
 MAX_SKIPS = 2
-"""An item skipped by this many annotators is not assigned any more."""
+"""Number of skips after which an item is no longer assigned."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Event:
     """An action of an annotator on an item; ``item`` is its number in the job, from 0.
 
-    ``at`` is in seconds since 1970, ``seconds`` how long the item was open. ``reason`` is that of a
-    skip; ``shown`` is the order in which a pair was shown.
+    ``at`` is in seconds since 1970, ``seconds`` is how long the item was open. ``reason`` is
+    the reason of a skip; ``shown`` is the order in which a pair was shown.
     """
 
     annotator: str
@@ -49,7 +49,7 @@ class Job:
 
     ``blocks`` hold item numbers in the order in which they are assigned; a block goes to one person
     at a time. ``wanted`` is the number of labels of each item, 0 if it was not drawn.
-    ``controls`` map items to known values; every annotator gets all of them, beside other items.
+    ``controls`` map items to known values; every annotator gets all of them among other items.
     With ``qualify`` controls come first, and only annotators who answer at least that share of them
     correctly get other items.
     """
@@ -82,15 +82,15 @@ class Board:
         self._people: dict[str, _Person] = {}
         self._holders: dict[int, dict[str, Event | None]] = {}
         self._skips: dict[int, set[str]] = {}
-        self._block_of = {item: b for b, block in enumerate(job.blocks) for item in block}
+        self._block_by_item = {item: b for b, block in enumerate(job.blocks) for item in block}
         self._first_open = 0
         self._n_labelled = 0
 
     def apply(self, event: Event) -> None:
         """Update the state by one event."""
-        before = self._counted(event.item)
+        n_before = self._n_counted_labels(event.item)
         self._update(event)
-        self._n_labelled += self._counted(event.item) - before
+        self._n_labelled += self._n_counted_labels(event.item) - n_before
 
     def _update(self, event: Event) -> None:
         person = self._people.setdefault(event.annotator, _Person())
@@ -98,7 +98,7 @@ class Board:
         holders = self._holders.setdefault(event.item, {})
         if event.kind == "assign":
             person.history.append(event.item)
-            person.block = self._block_of.get(event.item, person.block)
+            person.block = self._block_by_item.get(event.item, person.block)
             holders[event.annotator] = None
             return
         person.done.pop(event.item, None)  # an answer that is repeated moves to the end
@@ -130,7 +130,7 @@ class Board:
         """Return the current labels and skips of `annotator` by item, the latest last."""
         return self._person(annotator).done
 
-    def standing(self, kind: EventKind) -> Iterator[Event]:
+    def decisions(self, kind: EventKind) -> Iterator[Event]:
         """Yield every current label, or every current skip, controls included."""
         for person in self._people.values():
             yield from (event for event in person.done.values() if event.kind == kind)
@@ -140,18 +140,20 @@ class Board:
         return self._n_labelled
 
     def progress(self) -> tuple[int, int]:
-        """Return the numbers of labels given and needed, with the controls of every annotator.
+        """Return the numbers of current and required labels, including all controls.
 
-        Annotators see these: a count that did not move after a label would reveal a control.
+        Shown to annotators: a count that did not rise after a label would reveal a control.
         """
         controls = self.job.controls
-        answered = sum(item in person.done for person in self._people.values() for item in controls)
+        n_answered = sum(
+            item in person.done for person in self._people.values() for item in controls
+        )
         return (
-            self._n_labelled + answered,
+            self._n_labelled + n_answered,
             self.job.n_wanted + len(controls) * max(1, len(self._people)),
         )
 
-    def _counted(self, item: int) -> int:
+    def _n_counted_labels(self, item: int) -> int:
         return min(self.job.wanted[item], self._n_labels(item))
 
     def _n_labels(self, item: int) -> int:
@@ -167,31 +169,31 @@ class Board:
         person = self._person(annotator)
         if self.job.qualify is not None:
             control = self._next_control(annotator, person)
-            if control is not None or not self.qualified(annotator):
+            if control is not None or not self.is_qualified(annotator):
                 return control
-        group, place = divmod(len(person.history), CONTROL_EVERY)
-        if place == self._pseudorandom(annotator, "place", group) % CONTROL_EVERY:
+        group, position = divmod(len(person.history), CONTROL_EVERY)
+        if position == self._pseudorandom(annotator, "place", group) % CONTROL_EVERY:
             control = self._next_control(annotator, person)
             if control is not None:
                 return control
         item = self._next_open(annotator, person, now)
         return self._next_control(annotator, person) if item is None else item
 
-    def qualified(self, annotator: str) -> bool:
-        """Say whether `annotator` may get other items than controls; skips count as wrong."""
-        least, control_values = self.job.qualify, self.job.controls
-        if least is None:
+    def is_qualified(self, annotator: str) -> bool:
+        """Return whether `annotator` may get items other than controls; skips count as wrong."""
+        min_share, control_values = self.job.qualify, self.job.controls
+        if min_share is None:
             return True
         answers = self.done(annotator)
         n_correct = sum(
             item in answers and answers[item].value == value
             for item, value in control_values.items()
         )
-        return n_correct >= least * len(control_values) - _ROUNDING
+        return n_correct >= min_share * len(control_values) - _ROUNDING
 
     def _next_control(self, annotator: str, person: _Person) -> int | None:
-        assigned = set(person.history)
-        controls = [item for item in self.job.controls if item not in assigned]
+        assigned_items = set(person.history)
+        controls = [item for item in self.job.controls if item not in assigned_items]
         return min(
             controls, key=lambda item: self._pseudorandom(annotator, "control", item), default=None
         )
@@ -201,7 +203,7 @@ class Board:
         text = repr((self.job.seed, *parts)).encode()
         return int.from_bytes(hashlib.sha256(text).digest()[:8])
 
-    def first_shown(self, annotator: str, item: int) -> Order:
+    def display_order(self, annotator: str, item: int) -> Order:
         """Return the order in which `annotator` sees a pair, always the same for an item."""
         return "ab" if self._pseudorandom(annotator, "order", item) % 2 else "ba"
 
@@ -210,21 +212,21 @@ class Board:
             item = self._open_in(person.block, annotator, now)
             if item is not None:
                 return item
-        busy = {
-            other.block
-            for name, other in self._people.items()
-            if name != annotator and now - other.seen_at < LEASE_SECONDS
+        busy_blocks = {
+            annotator_state.block
+            for name, annotator_state in self._people.items()
+            if name != annotator and now - annotator_state.seen_at < LEASE_SECONDS
         }
-        later: int | None = None
-        for block in self._unfinished():
+        fallback: int | None = None
+        for block in self._unfinished_blocks():
             item = self._open_in(block, annotator, now)
-            if item is not None and block not in busy:
+            if item is not None and block not in busy_blocks:
                 return item
-            later = item if later is None else later
-        return later
+            fallback = item if fallback is None else fallback
+        return fallback
 
-    def _unfinished(self) -> Iterator[int]:
-        """Yield the numbers of blocks from the first one that is not full on."""
+    def _unfinished_blocks(self) -> Iterator[int]:
+        """Yield block numbers, starting at the first block that is not full."""
         blocks = self.job.blocks
         while self._first_open < len(blocks) and all(map(self._is_full, blocks[self._first_open])):
             self._first_open += 1

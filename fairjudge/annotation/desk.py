@@ -56,11 +56,11 @@ class LabelService:
         self.items = writer.items
         self._writer = writer
         self._store = store
-        self._written: set[str | None] = set()
+        self._known_records: set[str | None] = set()
         self._file = LabelsFile(
-            path, is_own=lambda line: without_probability(line) in self._written
+            path, is_own=lambda line: without_probability(line) in self._known_records
         )
-        self._board, self._lines = self._from_store()
+        self._board, self._lines = self._load_store()
         self._sessions = store.sessions()
         self._broken = False
         self._lock = threading.Lock()
@@ -68,16 +68,17 @@ class LabelService:
         self._thread = threading.Thread(target=self._serve, name="labels", daemon=True)
         self._thread.start()
 
-    def _from_store(self) -> tuple[Board, Projection]:
-        """Rebuild the board and its lines, and bring the labels file in line with the store."""
+    def _load_store(self) -> tuple[Board, Projection]:
+        """Rebuild the board and its lines, and make the labels file match the store."""
         events = list(self._store.events())
         board, lines = replay(self.job, events), Projection(self._writer, self.job.wanted)
         for event in events:
             lines.apply(event)
         label_lines = [self._writer.line(event) for event in events if event.kind == "label"]
-        self._written.update(map(without_probability, label_lines))
+        self._known_records.update(map(without_probability, label_lines))
         self._file.open(
-            lines.lines(), torn=lambda part: any(line.startswith(part) for line in label_lines)
+            lines.lines(),
+            is_partial=lambda part: any(line.startswith(part) for line in label_lines),
         )
         return board, lines
 
@@ -90,10 +91,10 @@ class LabelService:
         self._queue.put((act, answer))
         return answer
 
-    def look(self, at: Callable[[Board], Result]) -> Result:
-        """Call `at` with the current board, and return its result."""
+    def read(self, function: Callable[[Board], Result]) -> Result:
+        """Return the result of `function` on the current board."""
         with self._lock:
-            return at(self._board)
+            return function(self._board)
 
     def annotator(self, key: str) -> str | None:
         """Return the annotator of the session `key`, or None."""
@@ -101,8 +102,8 @@ class LabelService:
 
     def names(self) -> tuple[str, ...]:
         """Return all annotators who signed in or got an item, in order of arrival."""
-        met = self.look(lambda board: board.annotators())
-        return tuple(dict.fromkeys((*met, *self._sessions.values())))
+        assigned_names = self.read(lambda board: board.annotators())
+        return tuple(dict.fromkeys((*assigned_names, *self._sessions.values())))
 
     def close(self) -> None:
         """Answer all queued requests, and close store and file."""
@@ -128,8 +129,8 @@ class LabelService:
             with self._lock:
                 turn = Turn(board=self._board, now=time.time())
                 results = [_result(act, turn) for act, _ in batch]
-            self._keep(turn)
-        except Exception as error:  # of any kind: no request of the batch may succeed
+            self._store_events(turn)
+        except Exception as error:  # whatever it is, every request of the batch fails
             self._broken = True
             results = [error] * len(batch)
         for (_, answer), result in zip(batch, results, strict=True):
@@ -138,27 +139,27 @@ class LabelService:
             else:
                 answer.set_result(result)
 
-    def _keep(self, turn: Turn) -> None:
+    def _store_events(self, turn: Turn) -> None:
         if turn.events or turn.sessions:
             self._store.append(turn.events, turn.sessions)
         self._sessions.update(turn.sessions)
-        self._written.update(
+        self._known_records.update(
             without_probability(self._writer.line(event))
             for event in turn.events
             if event.kind == "label"
         )
-        taken_back = [line for event in turn.events if (line := self._lines.apply(event))]
-        if taken_back:
+        removed_lines = [line for event in turn.events if (line := self._lines.apply(event))]
+        if removed_lines:
             self._file.rewrite(self._lines.lines())
             return
         label_lines = [self._lines.line(event) for event in turn.events if event.kind == "label"]
-        new = [line for line in label_lines if line is not None]
-        if new:
-            self._file.append(new)
+        new_lines = [line for line in label_lines if line is not None]
+        if new_lines:
+            self._file.append(new_lines)
 
     def _recover(self) -> None:
         """Reset the board to the events in the store, after a failure to write."""
-        board, lines = self._from_store()
+        board, lines = self._load_store()
         with self._lock:
             self._board, self._lines = board, lines
         self._broken = False

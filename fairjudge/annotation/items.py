@@ -91,14 +91,14 @@ def build_items(
         else _summary_items(task, clusters, summaries)
     )
     if not items:
-        needed = ": it needs two systems' summaries of one cluster"
+        requirement = ": it needs two systems' summaries of one cluster"
         raise InputError(
-            f"task {task.name!r} found nothing to label{needed * (task.name == 'preference')}"
+            f"task {task.name!r} found nothing to label{requirement * (task.name == 'preference')}"
         )
     return items
 
 
-def values_of(attribute: str, articles: Iterable[Article]) -> tuple[str, ...]:
+def attribute_values(attribute: str, articles: Iterable[Article]) -> tuple[str, ...]:
     """Return the values of `attribute` among `articles`, in alphabetical order."""
     values = (article.attributes.get(attribute) for article in articles)
     return tuple(sorted({str(value) for value in values if value is not None}))
@@ -127,7 +127,7 @@ def _answer_items(task: LabelTask, clusters: Sequence[Cluster]) -> Iterator[Item
                     systems=(REFERENCE_SYSTEM,),
                     aspect=task.aspect,
                     unit=f"answer:{q}.{g}",
-                    # Short articles are left out, but not those that gave the answer.
+                    # Short articles are left out, except those that the answer is from.
                     articles=tuple(
                         article
                         for article in cluster.articles
@@ -156,31 +156,33 @@ _UNITS: Mapping[TaskName, tuple[ProtocolName, ReferenceUnit, TextUnit]] = {
     "values": ("binary", "articles", "sentence"),
     "leaning": ("likert", "articles", "summary"),
 }
-"""Protocol and units of the judge's tasks with the same units as the labels."""
+"""Protocol and units of the judge tasks that match the labels."""
 
 
 def _summary_items(
     task: LabelTask, clusters: Sequence[Cluster], summaries: Sequence[Summary]
 ) -> Iterator[Item]:
     articles = {cluster.eid: worth_reading(cluster.articles) for cluster in clusters}
-    whole = {(summary.eid, summary.system): summary.text for summary in summaries}
+    text_by_key = {(summary.eid, summary.system): summary.text for summary in summaries}
     protocol, reference_unit, text_unit = _UNITS[task.name]
     plan = JudgingPlan(
         aspect=task.aspect, protocol=protocol, reference_unit=reference_unit, text_unit=text_unit
     )
     for plan_task in plan_tasks(clusters, summaries, plan, split_sentences=sentence_texts):
         if plan_task.order == "ba":
-            continue  # which side stands first is drawn for each annotator
-        texts = tuple(whole[plan_task.eid, system] for system in plan_task.systems)
+            continue  # the order is drawn for each annotator
+        texts = tuple(text_by_key[plan_task.eid, system] for system in plan_task.systems)
         item = _item(plan_task, texts=texts, articles=articles[plan_task.eid])
         yield from _items_by_value(item, task.attribute) if task.name == "values" else (item,)
 
 
 def _items_by_value(item: Item, attribute: str) -> Iterator[Item]:
     """Yield one item per value of the attribute, with the articles that have the value."""
-    for value in values_of(attribute, item.articles):
-        own = tuple(a for a in item.articles if str(a.attributes.get(attribute)) == value)
-        yield replace(item, unit=f"{item.unit}:{value}", articles=own, value=value)
+    for value in attribute_values(attribute, item.articles):
+        value_articles = tuple(
+            a for a in item.articles if str(a.attributes.get(attribute)) == value
+        )
+        yield replace(item, unit=f"{item.unit}:{value}", articles=value_articles, value=value)
 
 
 def _item(judge_task: JudgeTask, *, texts: tuple[str, ...], articles: tuple[Article, ...]) -> Item:

@@ -26,7 +26,7 @@ class LabelWriter:
 
     ``probabilities`` are the items' probabilities of being drawn, None if all are labelled;
     ``adjudicated`` is true if items were chosen by the gap between judge and people. ``leanings``
-    maps the values of labels to words, which are written beside them.
+    maps the values of labels to words, which are written with them.
     """
 
     items: Sequence[Item]
@@ -75,13 +75,13 @@ def without_probability(line: bytes) -> str | None:
 class Projection:
     """The lines of the current labels, in the order of their events.
 
-    Controls are left out, since they test annotators, not judges; so are items of an earlier,
-    larger draw that are not in this one.
+    Excludes controls, since they test annotators, not judges, and items that only an earlier,
+    larger draw contained.
     """
 
     def __init__(self, writer: LabelWriter, items: Sequence[int]) -> None:
         self._writer = writer
-        self._wanted = items
+        self._n_required = items
         self._lines: dict[tuple[str, int], bytes] = {}
 
     def apply(self, event: Event) -> bytes | None:
@@ -89,10 +89,10 @@ class Projection:
         if event.kind == "assign":
             return None
         key = event.annotator, event.item
-        before = self._lines.pop(key, None)
-        if event.kind == "label" and self._wanted[event.item]:
+        former_line = self._lines.pop(key, None)
+        if event.kind == "label" and self._n_required[event.item]:
             self._lines[key] = self._writer.line(event)
-        return before
+        return former_line
 
     def line(self, event: Event) -> bytes | None:
         """Return the current line of an event's annotator and item, or None."""
@@ -107,26 +107,25 @@ class LabelsFile:
     """A file that is appended to with fsync, and replaced atomically when a label is removed.
 
     The store is authoritative: on opening, `rewrite` repairs what a killed process left. Lines that
-    are not in the store are those of other programs: a file that has some when it is first opened
-    is refused, and lines that another program appends later are preserved.
+    are not in the store are from other programs: a file with such lines is rejected when it is
+    first opened, but lines that another program appends later are preserved.
     """
 
     def __init__(self, path: Path, *, is_own: Callable[[bytes], bool]) -> None:
-        """Initialise with the path; `is_own`: whether this job may have written lines."""
+        """Initialise with the path; `is_own` returns whether this job may have written a line."""
         self.path = path
         self._is_own = is_own
         self._descriptor = -1
-        self._opened = False
+        self._was_opened = False
 
-    def open(self, lines: Sequence[bytes], *, torn: Callable[[bytes], bool]) -> None:
-        """Open the file and make it hold `lines`.
+    def open(self, lines: Sequence[bytes], *, is_partial: Callable[[bytes], bool]) -> None:
+        """Open the file and make `lines` its content.
 
-        `torn` tells whether bytes may be the beginning of a line that a killed process did not
-        finish. Raises InputError if the file has other content when first opened, or cannot be
-        used.
+        `is_partial` returns whether bytes may be the start of a line that a killed process did not
+        finish. Raises InputError if the file has other content when first opened, or is unusable.
         """
-        if self._opened:  # after a failure to write: keep lines that others appended
-            self.rewrite(lines, torn=torn)
+        if self._was_opened:  # after a failure to write: keep lines that others appended
+            self.rewrite(lines, is_partial=is_partial)
             return
         check_regular(self.path)
         try:
@@ -134,59 +133,63 @@ class LabelsFile:
         except OSError as error:
             raise InputError(f"cannot read: {error.strerror}", path=self.path) from None
         for number, line in enumerate(content.splitlines(keepends=True), 1):
-            if not self._is_own(line) and (line.endswith(b"\n") or not torn(line)):
+            if not self._is_own(line) and (line.endswith(b"\n") or not is_partial(line)):
                 raise InputError(
-                    "this line was not written by this job; name another --output, or move the "
+                    "this line was not written by this job; choose another --output, or move the "
                     "file away (the labels of the job are all in its store)",
                     path=self.path,
                     line=number,
                 )
         if content != b"".join(lines) or not self.path.exists():
-            self.rewrite(lines, torn=torn)
+            self.rewrite(lines, is_partial=is_partial)
         else:
             self._reopen()
-        self._opened = True
+        self._was_opened = True
 
     def append(self, lines: Sequence[bytes]) -> None:
         """Append lines; they are on disk when this returns. Raises RunError."""
         data = b"".join(lines)
         try:
-            if not self._ends_whole():  # another program is in the middle of a line
+            if not self._ends_with_newline():  # another program is in the middle of a line
                 data = b"\n" + data
-            _write_whole(self._descriptor, data)
+            _write_all(self._descriptor, data)
             os.fsync(self._descriptor)
         except OSError as error:
             raise RunError(f"{self.path}: cannot write: {error}") from None
 
     def rewrite(
-        self, lines: Sequence[bytes], *, torn: Callable[[bytes], bool] = lambda _part: False
+        self, lines: Sequence[bytes], *, is_partial: Callable[[bytes], bool] = lambda _part: False
     ) -> None:
         """Replace the file atomically by `lines` and the lines of other programs."""
         try:
-            with ExitStack() as opened:
-                former = opened.enter_context(self.path.open("rb")) if self.path.exists() else None
+            with ExitStack() as stack:
+                former = stack.enter_context(self.path.open("rb")) if self.path.exists() else None
                 with atomic_replacement(self.path) as draft, draft.open("wb") as raw:
-                    raw.writelines([*lines, *self._foreign_lines(former, torn)])
+                    raw.writelines([*lines, *self._foreign_lines(former, is_partial)])
                     raw.flush()
                     os.fsync(raw.fileno())
                 self._reopen()
-                if late := self._foreign_lines(former, torn):  # appended since it was read
-                    _write_whole(self._descriptor, b"".join(late))
+                if new_lines := self._foreign_lines(
+                    former, is_partial
+                ):  # appended since it was read
+                    _write_all(self._descriptor, b"".join(new_lines))
                     os.fsync(self._descriptor)
         except OSError as error:
             raise RunError(f"{self.path}: cannot write: {error.strerror}") from None
 
-    def _foreign_lines(self, former: BinaryIO | None, torn: Callable[[bytes], bool]) -> list[bytes]:
-        """Return the lines from the position of `former` to its end that other programs wrote."""
-        remaining = former.read().splitlines(keepends=True) if former else []
-        whole = (line if line.endswith(b"\n") else line + b"\n" for line in remaining)
+    def _foreign_lines(
+        self, former: BinaryIO | None, is_partial: Callable[[bytes], bool]
+    ) -> list[bytes]:
+        """Return other programs' lines from the current position of `former` to its end."""
+        lines = former.read().splitlines(keepends=True) if former else []
+        complete_lines = (line if line.endswith(b"\n") else line + b"\n" for line in lines)
         return [
             line
-            for line in whole
-            if line.strip() and not self._is_own(line) and not torn(line.removesuffix(b"\n"))
+            for line in complete_lines
+            if line.strip() and not self._is_own(line) and not is_partial(line.removesuffix(b"\n"))
         ]
 
-    def _ends_whole(self) -> bool:
+    def _ends_with_newline(self) -> bool:
         with self.path.open("rb") as file:
             if file.seek(0, os.SEEK_END) == 0:
                 return True
@@ -204,6 +207,6 @@ class LabelsFile:
             self._descriptor = -1
 
 
-def _write_whole(descriptor: int, data: bytes) -> None:
+def _write_all(descriptor: int, data: bytes) -> None:
     if os.write(descriptor, data) != len(data):
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))

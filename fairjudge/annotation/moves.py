@@ -23,8 +23,8 @@ MAX_NOTE = 2000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Place:
-    """An item at a position, from 1, in an annotator's list, with their label or skip, if any."""
+class ListEntry:
+    """An item of an annotator's list, its 1-based position, and their label or skip, if any."""
 
     position: int
     item: int
@@ -33,21 +33,21 @@ class Place:
 
     @property
     def label(self) -> Event | None:
-        """Return their current label, or None."""
+        """Return the annotator's current label, or None."""
         decision = self.decision
         return decision if decision is not None and decision.kind == "label" else None
 
 
-def place_of(board: Board, annotator: str, position: int, *, pair: bool) -> Place | None:
+def entry_at(board: Board, annotator: str, position: int, *, pair: bool) -> ListEntry | None:
     """Return the item at `position` of the annotator's list, or None if the list is shorter."""
     history = board.history(annotator)
     if not 1 <= position <= len(history):
         return None
     item = history[position - 1]
-    return Place(
+    return ListEntry(
         position=position,
         item=item,
-        shown=board.first_shown(annotator, item) if pair else None,
+        shown=board.display_order(annotator, item) if pair else None,
         decision=board.done(annotator).get(item),
     )
 
@@ -76,23 +76,23 @@ def label(
 ) -> int | None:
     """Label the item at `position` with the task's answer number `level`; return the next position.
 
-    After a label that is changed, the next position is the following one. `seconds` is how long the
-    item was open. Raises InputError if there is no such item or answer.
+    After a changed label, it is the following position. `seconds` is how long the item was open.
+    Raises InputError if there is no such item or answer.
     """
-    place = _require_place(turn.board, annotator, position, task)
+    entry = _require_entry(turn.board, annotator, position, task)
     if not 0 <= level < len(task.scale.levels):
-        raise InputError(f"there is no answer {level!r}", field="level")
+        raise InputError(f"unknown answer {level!r}", field="level")
     event = Event(
         annotator=annotator,
-        item=place.item,
+        item=entry.item,
         kind="label",
         at=turn.now,
-        value=value_of(task.scale.levels[level], place.shown),
+        value=label_value(task.scale.levels[level], entry.shown),
         note=note.strip()[:MAX_NOTE],
-        shown=place.shown,
+        shown=entry.shown,
         seconds=seconds,
     )
-    return _record_and_advance(turn, place, event)
+    return _record_and_advance(turn, entry, event)
 
 
 def skip(
@@ -102,18 +102,18 @@ def skip(
 
     Raises InputError if there is no such item or reason.
     """
-    place = _require_place(turn.board, annotator, position, task)
+    entry = _require_entry(turn.board, annotator, position, task)
     if reason not in SKIP_REASONS:
-        raise InputError(f"there is no reason {reason!r}", field="reason")
+        raise InputError(f"unknown reason {reason!r}", field="reason")
     event = Event(
         annotator=annotator,
-        item=place.item,
+        item=entry.item,
         kind="skip",
         at=turn.now,
         reason=reason,
         note=note.strip()[:MAX_NOTE],
     )
-    return _record_and_advance(turn, place, event)
+    return _record_and_advance(turn, entry, event)
 
 
 def undo(turn: Turn, annotator: str) -> int | None:
@@ -126,27 +126,32 @@ def undo(turn: Turn, annotator: str) -> int | None:
     return turn.board.history(annotator).index(latest) + 1
 
 
-def _require_place(board: Board, annotator: str, position: int, task: LabelTask) -> Place:
-    place = place_of(board, annotator, position, pair=task.scale.kind == "pair")
-    if place is None:
+def _require_entry(board: Board, annotator: str, position: int, task: LabelTask) -> ListEntry:
+    entry = entry_at(board, annotator, position, pair=task.scale.kind == "pair")
+    if entry is None:
         raise InputError(f"{annotator!r} has no item {position}", field="position")
-    return place
+    return entry
 
 
-def _record_and_advance(turn: Turn, place: Place, event: Event) -> int | None:
+def _record_and_advance(turn: Turn, entry: ListEntry, event: Event) -> int | None:
     """Record `event` unless it repeats the current label; return the next position."""
-    if place.decision is None:
+    if entry.decision is None:
         turn.record(event)
         return next_position(turn, event.annotator)
-    before = (place.decision.kind, place.decision.value, place.decision.note, place.decision.reason)
-    if before != (event.kind, event.value, event.note, event.reason):
+    former_content = (
+        entry.decision.kind,
+        entry.decision.value,
+        entry.decision.note,
+        entry.decision.reason,
+    )
+    if former_content != (event.kind, event.value, event.note, event.reason):
         turn.record(event)
-    if place.position < len(turn.board.history(event.annotator)):
-        return place.position + 1
+    if entry.position < len(turn.board.history(event.annotator)):
+        return entry.position + 1
     return next_position(turn, event.annotator)
 
 
-def value_of(level: Level, order: Order | None) -> Value:
-    """Return the value of an answer; for a pair, which was shown in `order`, the verdict."""
+def label_value(level: Level, order: Order | None) -> Value:
+    """Return the value of an answer; for a pair displayed in `order`, the verdict."""
     value = level.value
     return to_verdict(value, order or "ab") if isinstance(value, str) else value

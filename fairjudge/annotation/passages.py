@@ -1,6 +1,6 @@
-"""Find the passage of a text that is most similar to a statement, to be marked on the page.
+"""Find the passage of a text that is most similar to a statement, by words or embeddings.
 
-By words or by embeddings. A mark is a reading aid; it does not mean that the passage supports the
+The page marks it. A mark is a reading aid; it does not mean that the passage supports the
 statement.
 """
 
@@ -25,7 +25,7 @@ from fairjudge.text.tokens import Normaliser
 Mark: TypeAlias = Literal["best", "near", "asked"]
 """The most similar passage, another text's similar passage, or the statement itself."""
 
-LEAST_SIMILARITY = 0.1
+MIN_SIMILARITY = 0.1
 """Minimum cosine of a marked passage; a lower one would be arbitrary."""
 
 NEAR = 0.75
@@ -41,9 +41,9 @@ def word_similarity(statements: Sequence[str], sentences: Sequence[str]) -> NDAr
 
     The frequencies are those of `sentences`; shape (statements, sentences).
     """
-    terms_of = Normaliser().terms
-    statement_terms = [frozenset(terms_of(text)) for text in statements]
-    sentence_terms = [frozenset(terms_of(text)) for text in sentences]
+    extract_terms = Normaliser().terms
+    statement_terms = [frozenset(extract_terms(text)) for text in statements]
+    sentence_terms = [frozenset(extract_terms(text)) for text in sentences]
     n_sentences_with = Counter(term for terms in sentence_terms for term in terms)
     weight = {term: log(1.0 + len(sentence_terms) / n) ** 2 for term, n in n_sentences_with.items()}
     unseen = log(1.0 + len(sentence_terms)) ** 2
@@ -55,8 +55,8 @@ def word_similarity(statements: Sequence[str], sentences: Sequence[str]) -> NDAr
     return np.array(
         [
             [
-                sum(weight[term] for term in terms & other) / (norm(terms) * length)
-                for other, length in zip(sentence_terms, norms, strict=True)
+                sum(weight[term] for term in terms & candidate_terms) / (norm(terms) * length)
+                for candidate_terms, length in zip(sentence_terms, norms, strict=True)
             ]
             for terms in statement_terms
         ]
@@ -98,35 +98,36 @@ def compared_texts(item: Item) -> tuple[str, ...]:
 def mark_passages(items: Sequence[Item], similarity: Similarity) -> dict[str, Marks]:
     """Return for each item, by its id, the passages to mark in `compared_texts`.
 
-    The most similar sentence of all texts is ``"best"``; that of another text is ``"near"`` if its
-    cosine is at least `NEAR` of the best one. Items without a statement are left out.
+    The most similar sentence of all texts is ``"best"``; the most similar one of another text is
+    ``"near"`` if its cosine is at least `NEAR` of the best one. Items without a statement are
+    omitted.
     """
-    out: dict[str, Marks] = {}
+    marks_by_id: dict[str, Marks] = {}
     with_statement = [item for item in items if item.statement]
     for texts, group in groupby(with_statement, key=compared_texts):
-        together = list(group)
+        group_items = list(group)
         spans = [
             (number, span) for number, text in enumerate(texts) for span in split_statements(text)
         ]
         cosines = similarity(
-            [item.statement for item in together], [span.text for _, span in spans]
+            [item.statement for item in group_items], [span.text for _, span in spans]
         )
-        for item, row in zip(together, cosines, strict=True):
-            out[item.id] = _marks(row, spans)
-    return out
+        for item, row in zip(group_items, cosines, strict=True):
+            marks_by_id[item.id] = _marks(row, spans)
+    return marks_by_id
 
 
 def _marks(row: NDArray[np.float64], spans: Sequence[tuple[int, Span]]) -> Marks:
     best: dict[int, tuple[float, Span]] = {}
     for cosine, (number, span) in zip(row.tolist(), spans, strict=True):
-        if cosine >= LEAST_SIMILARITY and (number not in best or cosine > best[number][0]):
+        if cosine >= MIN_SIMILARITY and (number not in best or cosine > best[number][0]):
             best[number] = cosine, span
     top = max(best, key=lambda number: best[number][0], default=None)
-    least = NEAR * best[top][0] if top is not None else 0.0
+    min_cosine = NEAR * best[top][0] if top is not None else 0.0
     return {
         number: MarkedPassage(
             start=span.start, end=span.end, mark="best" if number == top else "near"
         )
         for number, (cosine, span) in best.items()
-        if cosine >= least
+        if cosine >= min_cosine
     }

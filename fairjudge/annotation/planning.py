@@ -25,7 +25,7 @@ class JobOptions:
 
     ``overlap``, in [0, 1], is the share of items that ``raters`` people label; the other items are
     labelled once. ``order`` keeps items of one text together, or shuffles all. ``qualify`` is the
-    least share of correct controls, which come first, at which an annotator gets other items.
+    minimum share of correct controls, which come first, for an annotator to get other items.
     """
 
     overlap: float = 0.2
@@ -43,8 +43,8 @@ def item_key(row: Item | Judgement | Label) -> tuple[ItemKey, bool]:
         systems = (row.system,)
     else:
         systems = (str(row.system_a), str(row.system_b))
-    ordered = tuple(sorted(systems))
-    return (row.eid, ordered, row.unit), ordered != systems
+    sorted_systems = tuple(sorted(systems))
+    return (row.eid, sorted_systems, row.unit), sorted_systems != systems
 
 
 def match_controls(items: Sequence[Item], labels: Sequence[Label]) -> dict[int, Value]:
@@ -52,24 +52,24 @@ def match_controls(items: Sequence[Item], labels: Sequence[Label]) -> dict[int, 
 
     Raises InputError if no label matches an item, or two labels of an item differ.
     """
-    place = {item_key(item)[0]: (n, item_key(item)[1]) for n, item in enumerate(items)}
-    out: dict[int, Value] = {}
+    number_by_key = {item_key(item)[0]: (n, item_key(item)[1]) for n, item in enumerate(items)}
+    values: dict[int, Value] = {}
     for label in labels:
-        key, swapped = item_key(label)
-        if key not in place or label.aspect != items[place[key][0]].aspect:
+        key, is_swapped = item_key(label)
+        if key not in number_by_key or label.aspect != items[number_by_key[key][0]].aspect:
             continue
-        number, item_swapped = place[key]
+        number, is_item_swapped = number_by_key[key]
         value = label.value
-        if swapped != item_swapped and isinstance(value, str):
+        if is_swapped != is_item_swapped and isinstance(value, str):
             value = SWAPPED[value]
-        if out.setdefault(number, value) != value:
+        if values.setdefault(number, value) != value:
             raise InputError(f"two controls of {items[number].id} differ", field="value")
-    if labels and not out:
+    if labels and not values:
         raise InputError(
-            f"no control fits an item: none has an eid, system and unit such as {items[0].id} "
+            f"no control matches an item: none has an eid, system and unit such as {items[0].id} "
             f"and aspect {items[0].aspect!r}"
         )
-    return out
+    return values
 
 
 def plan_job(
@@ -81,8 +81,8 @@ def plan_job(
 ) -> Job:
     """Plan which of `items` each annotator labels.
 
-    `controls` map item numbers to known values, and are not labelled otherwise; `order` are the
-    numbers of the items to label, None for all. Raises ConfigurationError if an option is out of
+    `controls` map item numbers to known values, and are used only as controls; `order` lists the
+    numbers of the items to label (None: all). Raises ConfigurationError if an option is out of
     range, or every item is a control.
     """
     control_values = controls or {}
@@ -94,11 +94,13 @@ def plan_job(
     if not numbers:
         raise ConfigurationError("nothing to label: every item is a control")
     rng = np.random.default_rng([options.seed, len(items)])
-    drawn_first = sorted(numbers, key=lambda n: own_number(items[n].id, f"overlap {options.seed}"))
-    twice = set(drawn_first[: round(options.overlap * len(numbers))])
+    shuffled_numbers = sorted(
+        numbers, key=lambda n: own_number(items[n].id, f"overlap {options.seed}")
+    )
+    overlap_numbers = set(shuffled_numbers[: round(options.overlap * len(numbers))])
     n_raters = [0] * len(items)
     for number in numbers:
-        n_raters[number] = options.raters if number in twice else 1
+        n_raters[number] = options.raters if number in overlap_numbers else 1
     return Job(
         blocks=_blocks(items, numbers, options.order, rng),
         wanted=tuple(n_raters),
@@ -111,7 +113,7 @@ def plan_job(
 def own_number(item: str, purpose: str) -> float:
     """Return a pseudorandom number in [0, 1) that depends only on the item and the purpose.
 
-    Draws by it do not change when other items are added or removed.
+    Draws that use it do not change when other items are added or removed.
     """
     digest = hashlib.sha256(f"{purpose} {item}".encode()).digest()
     return int.from_bytes(digest[:7]) / 2**56
@@ -128,8 +130,8 @@ def _blocks(
         item = items[number]
         by_cluster.setdefault(item.eid, {}).setdefault(item.block, []).append(number)
     clusters = list(by_cluster.values())
-    out: list[tuple[int, ...]] = []
+    ordered_blocks: list[tuple[int, ...]] = []
     for c in rng.permutation(len(clusters)):
         blocks = list(clusters[c].values())
-        out += [tuple(blocks[b]) for b in rng.permutation(len(blocks))]
-    return tuple(out)
+        ordered_blocks += [tuple(blocks[b]) for b in rng.permutation(len(blocks))]
+    return tuple(ordered_blocks)

@@ -11,7 +11,7 @@ from statistics import fmean, median
 import numpy as np
 
 from fairjudge.annotation.board import Board
-from fairjudge.annotation.moves import value_of
+from fairjudge.annotation.moves import label_value
 from fairjudge.calibration.items import rating_table
 from fairjudge.calibration.labels import SIGNS
 from fairjudge.domain import Estimate, Undefined, Value
@@ -20,7 +20,7 @@ from fairjudge.stats.agreement import AlphaLevel, krippendorff_alpha, weighted_a
 from fairjudge.stats.bootstrap import bootstrap
 from fairjudge.stats.intervals import wilson
 
-MAX_DIFFERING = 20
+MAX_DISAGREEMENTS = 20
 """Maximum number of listed items that annotators label differently."""
 FASTEST_SECONDS = 2.0
 """Minimum time to read the shortest statement, look at a text and answer."""
@@ -32,9 +32,9 @@ _RESAMPLES = 500
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AnnotatorReport:
-    """One annotator's work.
+    """Statistics of one annotator's work.
 
-    ``share``, in [0, 1], is their part of all labels. ``agrees`` is the share of other annotators'
+    ``share``, in [0, 1], is their share of all labels. ``agrees`` is the share of other annotators'
     labels of the same items that equal theirs; ``controls`` the share of controls answered
     correctly. ``counts`` are the numbers of their labels by level of the scale, and ``n_hasty`` is
     the number of answers given in less than `FASTEST_SECONDS`.
@@ -66,7 +66,7 @@ class TwoAnnotators:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Differing:
+class Disagreement:
     """The number of an item that annotators label differently, and their values by name."""
 
     item: int
@@ -75,20 +75,20 @@ class Differing:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Quality:
-    """The state of the whole job.
+    """Statistics of the whole job.
 
     ``alpha`` is Krippendorff's, nominal for words and verdicts, ordinal for numbers, over the
-    ``n_shared`` items that two or more people labelled; controls are excluded from it. Its interval
-    is over documents. ``differing`` has the widest difference first, ``answers`` are those of the
-    scale, ``confusion`` is of the two annotators who share most items. ``seconds_left`` is the
-    median time of a label times the labels that are missing: of one person's work.
+    ``n_shared`` items that two or more annotators labelled; controls are excluded from it. Its
+    interval is over documents. ``disagreements`` is sorted by decreasing difference. ``answers``
+    are those of the scale; ``confusion`` is for the two annotators with the most shared items.
+    ``seconds_left`` is the median time of a label times the number of missing labels: the work of one person.
     """
 
     n_labelled: int
     n_wanted: int
     n_shared: int
     alpha: Estimate | Undefined
-    differing: tuple[Differing, ...]
+    disagreements: tuple[Disagreement, ...]
     controls: Estimate | Undefined
     annotators: tuple[AnnotatorReport, ...]
     answers: tuple[str, ...]
@@ -104,7 +104,7 @@ def quality(board: Board, *, scale: Scale, documents: Sequence[str]) -> Quality:
     """
     kind = scale.kind
     by_item: dict[int, dict[str, Value]] = defaultdict(dict)
-    for event in board.standing("label"):
+    for event in board.decisions("label"):
         if event.item not in board.job.controls and event.value is not None:
             by_item[event.item][event.annotator] = event.value
     shared = {item: labels for item, labels in by_item.items() if len(labels) >= 2}
@@ -114,7 +114,7 @@ def quality(board: Board, *, scale: Scale, documents: Sequence[str]) -> Quality:
         n_wanted=board.job.n_wanted,
         n_shared=len(shared),
         alpha=_alpha(shared, kind, documents),
-        differing=_differing(shared),
+        disagreements=_disagreements(shared),
         controls=_controls(board, board.annotators()),
         annotators=tuple(
             _annotator(board, name, by_item, scale, n_labels=n_labels)
@@ -122,18 +122,22 @@ def quality(board: Board, *, scale: Scale, documents: Sequence[str]) -> Quality:
         ),
         answers=tuple(level.answer for level in scale.levels),
         confusion=_confusion(shared, scale),
-        seconds_left=_seconds_left(board),
-        skipped=dict(Counter(event.reason for event in board.standing("skip")).most_common()),
+        seconds_left=_remaining_seconds(board),
+        skipped=dict(Counter(event.reason for event in board.decisions("skip")).most_common()),
     )
 
 
-def _differing(shared: Mapping[int, Mapping[str, Value]]) -> tuple[Differing, ...]:
+def _disagreements(shared: Mapping[int, Mapping[str, Value]]) -> tuple[Disagreement, ...]:
     def width(labels: Mapping[str, Value]) -> float:
         numbers = list(map(_number, labels.values()))
         return max(numbers) - min(numbers)
 
-    apart = sorted((-width(labels), item) for item, labels in shared.items() if width(labels) > 0)
-    return tuple(Differing(item=item, values=shared[item]) for _, item in apart[:MAX_DIFFERING])
+    sorted_items = sorted(
+        (-width(labels), item) for item, labels in shared.items() if width(labels) > 0
+    )
+    return tuple(
+        Disagreement(item=item, values=shared[item]) for _, item in sorted_items[:MAX_DISAGREEMENTS]
+    )
 
 
 def _annotator(
@@ -147,19 +151,19 @@ def _annotator(
     events = board.done(name).values()
     seconds = [event.seconds for event in events if event.seconds is not None]
     n_own = sum(name in labels for labels in by_item.values())
-    same = [
+    agreements = [
         value == labels[name]
         for labels in by_item.values()
         if name in labels
-        for other, value in labels.items()
-        if other != name
+        for annotator, value in labels.items()
+        if annotator != name
     ]
     return AnnotatorReport(
         annotator=name,
         n_labels=sum(event.kind == "label" for event in events),
         n_skipped=sum(event.kind == "skip" for event in events),
         share=n_own / n_labels if n_labels else 0.0,
-        agrees=fmean(same) if same else Undefined(why="no item shared with others"),
+        agrees=fmean(agreements) if agreements else Undefined(why="no item shared with others"),
         controls=_controls(board, (name,)),
         median_seconds=median(seconds) if seconds else Undefined(why="no labels yet"),
         counts=_counts([values[name] for values in by_item.values() if name in values], scale),
@@ -192,15 +196,15 @@ def _confusion(shared: Mapping[int, Mapping[str, Value]], scale: Scale) -> TwoAn
     return TwoAnnotators(first=first, second=second, counts=tuple(rows))
 
 
-def _seconds_left(board: Board) -> float | Undefined:
-    seconds = [event.seconds for event in board.standing("label") if event.seconds is not None]
+def _remaining_seconds(board: Board) -> float | Undefined:
+    seconds = [event.seconds for event in board.decisions("label") if event.seconds is not None]
     if not seconds:
         return Undefined(why="no times yet")
     return median(seconds) * (board.job.n_wanted - board.n_labelled())
 
 
-def in_time(seconds: float) -> str:
-    """Return a time in words, to the minute."""
+def format_duration(seconds: float) -> str:
+    """Return a duration as text, to the minute."""
     minutes = round(seconds / 60)
     if minutes < 1:
         return "less than a minute"
@@ -217,26 +221,30 @@ def answer_text(value: Value, scale: Scale) -> str:
 
 def _controls(board: Board, names: tuple[str, ...]) -> Estimate | Undefined:
     control_values = board.job.controls
-    right = [
+    is_correct = [
         _number(event.value) == _number(control_values[event.item])
         for name in names
         for event in board.done(name).values()
         if event.kind == "label" and event.item in control_values and event.value is not None
     ]
-    return wilson(sum(right), len(right)) if right else Undefined(why="no controls answered yet")
+    return (
+        wilson(sum(is_correct), len(is_correct))
+        if is_correct
+        else Undefined(why="no controls answered yet")
+    )
 
 
 def _alpha(
     shared: Mapping[int, Mapping[str, Value]], kind: str, documents: Sequence[str]
 ) -> Estimate | Undefined:
     numbers = [{name: _number(value) for name, value in row.items()} for row in shared.values()]
-    _, values, present = rating_table(numbers)
+    _, values, is_rated = rating_table(numbers)
     level: AlphaLevel = "ordinal" if kind == "number" else "nominal"
-    alpha = krippendorff_alpha(values, present, level=level)
+    alpha = krippendorff_alpha(values, is_rated, level=level)
     if isinstance(alpha, Undefined):
         return alpha
     statistic = weighted_alpha(
-        values, present, documents=[documents[item] for item in shared], level=level
+        values, is_rated, documents=[documents[item] for item in shared], level=level
     )
     estimate = bootstrap(
         statistic,
@@ -250,7 +258,7 @@ def _alpha(
 
 def _level_number(level: Level) -> float:
     """Return the number of an answer; "first" is the item's first system."""
-    return _number(value_of(level, "ab"))
+    return _number(label_value(level, "ab"))
 
 
 def _number(value: Value) -> float:

@@ -51,12 +51,12 @@ class Store:
         self._lock = FileLock(path.with_name(f".{path.name}.lock"))
         busy = f"{path}: another 'fairjudge annotate' is using it"
         acquire_lock(self._lock, busy=busy, unusable=f"{path}: cannot be used")
-        with ExitStack() as failing:
-            failing.callback(self._lock.release)
+        with ExitStack() as cleanup:
+            cleanup.callback(self._lock.release)
             self._open()
-            failing.callback(self._database.close)
+            cleanup.callback(self._database.close)
             self._check_facts(identity)
-            failing.pop_all()
+            cleanup.pop_all()
 
     def _open(self) -> None:
         check_regular(self.path)
@@ -75,8 +75,8 @@ class Store:
             raise RunError(f"{self.path}: made by another version of FairJudge")
         if self.fact("identity", identity) != identity:
             raise RunError(
-                f"{self.path}: holds labels of another task or of other texts; give the same "
-                "files, task and scale to go on, or another --output"
+                f"{self.path}: contains labels of another task or of other texts; use the same "
+                "files, task and scale to continue, or another --output"
             )
 
     def __enter__(self) -> Self:
@@ -92,7 +92,7 @@ class Store:
 
     def fact(self, name: str, default: str) -> str:
         """Return the stored fact `name`; store `default` first if there is none."""
-        with self._reading(), self._database as open_database:
+        with self._check_damage(), self._database as open_database:
             open_database.execute("INSERT OR IGNORE INTO facts VALUES (?, ?)", (name, default))
             row = open_database.execute("SELECT value FROM facts WHERE name = ?", (name,))
             return str(row.fetchone()[0])
@@ -109,8 +109,8 @@ class Store:
         rows = []
         for event in events:
             value = None if event.value is None else json.dumps(event.value)
-            encoded = {"item": self._names[event.item], "value": value}
-            rows.append([encoded.get(name, getattr(event, name)) for name in _FIELDS])
+            columns = {"item": self._names[event.item], "value": value}
+            rows.append([columns.get(name, getattr(event, name)) for name in _FIELDS])
         try:
             with self._database as open_database:
                 open_database.executemany(_INSERT, rows)
@@ -122,10 +122,10 @@ class Store:
 
     def events(self) -> Iterator[Event]:
         """Yield all events in order. Raises RunError if one is damaged."""
-        with self._reading():
+        with self._check_damage():
             rows = self._database.execute(_SELECT).fetchall()
         for row in rows:
-            with self._reading():
+            with self._check_damage():
                 event = self._event(row)
             yield event
 
@@ -134,21 +134,21 @@ class Store:
         value = fields["value"]
         fields["value"] = None if value is None else json.loads(value)
         if fields["kind"] not in get_args(EventKind):
-            raise ValueError(f"no such event: {fields['kind']!r}")
+            raise ValueError(f"unknown kind of event: {fields['kind']!r}")
         return Event(**fields | {"item": self._numbers[fields["item"]]})
 
     def sessions(self) -> dict[str, str]:
         """Return the annotators of all sessions by key."""
-        with self._reading():
+        with self._check_damage():
             return dict(self._database.execute("SELECT key, annotator FROM sessions"))
 
     @contextmanager
-    def _reading(self) -> Iterator[None]:
-        """Raise errors of a damaged database as RunError with its path."""
+    def _check_damage(self) -> Iterator[None]:
+        """Turn the errors of a damaged database into a RunError with its path."""
         try:
             yield
         except (sqlite3.Error, ValueError, LookupError, TypeError) as error:
             raise RunError(
                 f"{self.path}: damaged: {error}; restore it from a copy, or move it away with "
-                "its -wal and -shm and the labels file, and start anew"
+                "its -wal and -shm and the labels file, and start again"
             ) from None

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 from fairjudge.annotation.items import Item
-from fairjudge.annotation.moves import Place, value_of
+from fairjudge.annotation.moves import ListEntry, label_value
 from fairjudge.annotation.passages import Mark, MarkedPassage, Marks
 from fairjudge.annotation.tasks import LabelTask
 from fairjudge.domain import Article
@@ -22,7 +22,7 @@ _LINE = re.compile(r"[^\n]+")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Piece:
-    """A run of text, and its mark; "" for none."""
+    """A piece of text and its mark, or ""."""
 
     text: str
     kind: PieceKind = ""
@@ -71,17 +71,17 @@ class ItemView:
     skipped: str
 
 
-def item_view(task: LabelTask, item: Item, place: Place, marks: Marks) -> ItemView:
+def item_view(task: LabelTask, item: Item, entry: ListEntry, marks: Marks) -> ItemView:
     """Return the view of `item` for one annotator."""
-    decision = place.decision
-    panes, below = _panes(task, item, place, marks)
+    decision = entry.decision
+    panes, below = _panes(task, item, entry, marks)
     return ItemView(
         panes=panes,
         below=below,
         question=item.question,
         statement=item.statement,
         wordings=item.wordings,
-        choices=tuple(choices(task.scale, chosen=_chosen(task.scale, place))),
+        choices=tuple(choices(task.scale, chosen=_current_level(task.scale, entry))),
         note=decision.note if decision else "",
         skipped=decision.reason if decision and decision.kind == "skip" else "",
     )
@@ -108,42 +108,44 @@ def _digit(scale: Scale, level: int) -> str:
     return str((level + 1) % 10) if level < 10 else ""
 
 
-def _chosen(scale: Scale, place: Place) -> int | None:
-    if place.label is None:
+def _current_level(scale: Scale, entry: ListEntry) -> int | None:
+    if entry.label is None:
         return None
-    values = [value_of(level, place.shown) for level in scale.levels]
-    return values.index(place.label.value) if place.label.value in values else None
+    values = [label_value(level, entry.shown) for level in scale.levels]
+    return values.index(entry.label.value) if entry.label.value in values else None
 
 
 def _panes(
-    task: LabelTask, item: Item, place: Place, marks: Marks
+    task: LabelTask, item: Item, entry: ListEntry, marks: Marks
 ) -> tuple[tuple[Pane, ...], Pane | None]:
-    every = range(len(item.articles))
-    own = [n for n in every if item.articles[n].aid in item.sources]
+    all_numbers = range(len(item.articles))
+    source_numbers = [n for n in all_numbers if item.articles[n].aid in item.sources]
     match task.name:
         case "answers":
-            remaining = [n for n in every if n not in own]
+            other_numbers = [n for n in all_numbers if n not in source_numbers]
             panes = (
-                _articles("Where the answer was found", item, own, marks),
-                _articles("Other articles", item, remaining, marks),
+                _articles("Where the answer was found", item, source_numbers, marks),
+                _articles("Other articles", item, other_numbers, marks),
             )
             return tuple(pane for pane in panes if pane.texts), None
         case "coverage":
-            quotes = {n: quote for n in own if (quote := _find_quote(item, item.articles[n]))}
-            source = _articles("Where the answer was found", item, own, quotes)
+            quotes = {
+                n: quote for n in source_numbers if (quote := _find_quote(item, item.articles[n]))
+            }
+            source = _articles("Where the answer was found", item, source_numbers, quotes)
             return (source, _summary("Summary", item.texts[0], marks.get(0))), None
         case "preference":
-            texts = item.texts if place.shown == "ab" else item.texts[::-1]
+            texts = item.texts if entry.shown == "ab" else item.texts[::-1]
             pair = tuple(
                 _summary(title, text)
                 for title, text in zip(("First summary", "Second summary"), texts, strict=True)
             )
-            return pair, _articles("Articles", item, every, {})
+            return pair, _articles("Articles", item, all_numbers, {})
         case _:
             mark = None
             if item.place is not None:
                 mark = MarkedPassage(start=item.place.start, end=item.place.end, mark="asked")
-            articles = _articles("Articles", item, every, marks, attribute=task.attribute)
+            articles = _articles("Articles", item, all_numbers, marks, attribute=task.attribute)
             return (_summary("Summary", item.texts[0], mark), articles), None
 
 
@@ -188,7 +190,7 @@ def _text(text: str, mark: MarkedPassage | None, heading: str = "", source: str 
 
 
 def paragraphs(text: str, marks: Sequence[MarkedPassage]) -> tuple[tuple[Piece, ...], ...]:
-    """Split `text` into non-empty lines, and these where a mark begins or ends.
+    """Split `text` into non-empty lines, and lines into pieces where a mark begins or ends.
 
     `marks` are in order and do not overlap.
     """

@@ -215,7 +215,7 @@ def _serve(
         ),
         host=host,
         port=port,
-        hosts=Hosts.of(host, extra_names=other_hosts),
+        hosts=Hosts.for_address(host, extra_names=other_hosts),
         announce=lambda port: typer.echo(_server_urls(access, host, port)),
     )
 
@@ -246,9 +246,9 @@ def _job_summary(prepared: PreparedJob) -> str:
 
 
 def _server_urls(access: Access, host: str, port: int) -> str:
-    from fairjudge.annotation.web.guard import is_loopback, reachable_at
+    from fairjudge.annotation.web.guard import external_host, is_loopback
 
-    name = reachable_at(host)
+    name = external_host(host)
     base = f"http://{f'[{name}]' if ':' in name else name}:{port}"
     lines = [
         f"Label at     {base}/{f'?token={access.token}' if access.token else ''}",

@@ -11,7 +11,7 @@ from fairjudge.annotation.active import Draw, Target, draw
 from fairjudge.annotation.adjudication import Adjudication, read_adjudication
 from fairjudge.annotation.board import Job
 from fairjudge.annotation.desk import LabelService
-from fairjudge.annotation.items import Item, build_items, digest, values_of
+from fairjudge.annotation.items import Item, attribute_values, build_items, digest
 from fairjudge.annotation.labels_file import LabelWriter
 from fairjudge.annotation.passages import (
     Marks,
@@ -83,7 +83,7 @@ def prepare(
     reader = read_references if name in {"answers", "coverage"} else read_clusters
     clusters = reader(source, skip_bad=skip_bad)
     articles = (article for cluster in clusters for article in cluster.articles)
-    values = values_of(attribute, articles) if attribute else ()
+    values = attribute_values(attribute, articles) if attribute else ()
     task = label_task(
         name,
         aspect=aspect,

@@ -126,7 +126,7 @@ def test_controls_are_excluded_and_unjudged_items_have_mean_uncertainty():
 
 def test_impossible_sample_raises():
     items = [item(n) for n in range(20)]
-    with pytest.raises(InputError, match="no judgement fits"):
+    with pytest.raises(InputError, match="no judgement matches"):
         draw(items, [judgement(99, 1)], budget=5)
 
 

@@ -82,7 +82,7 @@ def test_undo_returns_the_latest_answer_first():
     assert board.n_labelled() == 2
     act(board, "ann", "undo", 2)
     assert board.current("ann") == 0  # earlier in her list
-    assert [event.item for event in board.standing("label")] == [1]
+    assert [event.item for event in board.decisions("label")] == [1]
 
 
 def test_every_annotator_gets_every_control_among_items():
@@ -118,7 +118,7 @@ def test_unqualified_annotator_gets_only_controls(answers, least, qualified):
         more = {"value": value} if value is not None else {"reason": "another reason"}
         act(board, "ann", "skip" if value is None else "label", item, **more)
     assert sorted(first) == [4, 5, 6]
-    assert board.qualified("ann") is qualified
+    assert board.is_qualified("ann") is qualified
     assert take(board, "ann") == (0 if qualified else None)
     assert take(board, "bo") in labels  # everybody begins with them
 
@@ -134,8 +134,8 @@ def test_displayed_count_does_not_reveal_controls():
 
 def test_display_order_is_drawn_once_per_annotator_and_item():
     board = Board(Job(blocks=((0,),), wanted=(1,), seed=3))
-    items = [board.first_shown(f"ann{n}", 0) for n in range(400)]
-    assert items == [board.first_shown(f"ann{n}", 0) for n in range(400)]
+    items = [board.display_order(f"ann{n}", 0) for n in range(400)]
+    assert items == [board.display_order(f"ann{n}", 0) for n in range(400)]
     # 400 fair draws: 200 with standard deviation 10.
     assert 150 < items.count("ab") < 250
 
@@ -174,7 +174,7 @@ def test_invariants_hold_for_any_annotator_actions(moves, wanted):
         assert again.done(name) == board.done(name)
         assert again.choose(name, now=now) == board.choose(name, now=now)
     counted = [0] * 6
-    for event in board.standing("label"):
+    for event in board.decisions("label"):
         counted[event.item] += 1
     assert board.n_labelled() == sum(min(n, w) for n, w in zip(counted, wanted, strict=True))
 
@@ -197,7 +197,7 @@ def test_exactly_the_required_labels_are_collected(people):
                 act(board, name, "label", item, value=1.0)
                 going = True
     counted = [0] * n
-    for event in board.standing("label"):
+    for event in board.decisions("label"):
         counted[event.item] += 1
     n_needed = job.wanted if people > 1 else (1,) * n
     assert tuple(counted) == n_needed

@@ -73,7 +73,7 @@ def test_file_follows_the_label_format_of_the_docs(tmp_path):
     with Office(tmp_path) as office:
         assert office.begin() == 1
         assert office.label(1, 1, note="clear\ncase ", seconds=2.5) == 2
-        item = office.items[office.desk.look(lambda board: board.history("ann"))[0]]
+        item = office.items[office.desk.read(lambda board: board.history("ann"))[0]]
         assert office.rows() == [
             {
                 "eid": item.eid,
@@ -147,11 +147,11 @@ def test_control_answers_are_not_written(tmp_path):
         while position is not None:
             position = office.label(position, 1)
         assert len(office.rows()) == len(items) - 1
-        assert len(office.desk.look(lambda board: board.done("ann"))) == len(items)
+        assert len(office.desk.read(lambda board: board.done("ann"))) == len(items)
     other = Label.model_validate(control | {"value": 0})
     with pytest.raises(InputError, match="differ"):
         match_controls(items, [Label.model_validate(control), other])
-    with pytest.raises(InputError, match="no control fits"):
+    with pytest.raises(InputError, match="no control matches"):
         match_controls(items, [Label.model_validate(control | {"eid": "nowhere"})])
 
 
@@ -268,9 +268,9 @@ def test_no_acknowledged_label_is_lost_by_kill_9(tmp_path):
     with Office(tmp_path) as office:
         stored = {
             (name, position, int(event.value or 0))
-            for name in office.desk.look(lambda board: board.annotators())
-            for position, item in enumerate(office.desk.look(lambda b, w=name: b.history(w)), 1)
-            if (event := office.desk.look(lambda b, w=name: b.done(w)).get(item)) is not None
+            for name in office.desk.read(lambda board: board.annotators())
+            for position, item in enumerate(office.desk.read(lambda b, w=name: b.history(w)), 1)
+            if (event := office.desk.read(lambda b, w=name: b.done(w)).get(item)) is not None
         }
         assert acknowledged <= stored
         assert len(office.rows()) == len(stored)

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from fairjudge.annotation.board import Board, Event, Job
 from fairjudge.annotation.items import build_items, digest
-from fairjudge.annotation.moves import place_of
+from fairjudge.annotation.moves import entry_at
 from fairjudge.annotation.passages import (
     MarkedPassage,
     compared_texts,
@@ -143,7 +143,7 @@ def test_leaning_answers_are_fair_or_a_value_and_pages_show_values(example):
     assert [item.unit for item in items] == ["summary"] * len(items)
     board = Board(Job(blocks=((0,),), wanted=(1,) * len(items)))
     board.apply(Event(annotator="ann", item=0, kind="assign", at=0.0))
-    view = item_view(task, items[0], place_of(board, "ann", 1, pair=False), {})
+    view = item_view(task, items[0], entry_at(board, "ann", 1, pair=False), {})
     headings = [text.heading for text in view.panes[1].texts]
     for n, heading in enumerate(headings):
         assert heading.endswith(f"(side: {('left', 'right')[n % 2]})")
@@ -260,7 +260,7 @@ def test_pages_do_not_reveal_system_names(tmp_path: Path, name):
     for number in range(len(items)):
         board.apply(Event(annotator="ann", item=number, kind="assign", at=0.0))
     for number, item in enumerate(items):
-        place = place_of(board, "ann", number + 1, pair=name == "preference")
+        place = entry_at(board, "ann", number + 1, pair=name == "preference")
         assert place is not None
         view = item_view(task, item, place, marks.get(item.id, {}))
         assert "secret" not in repr(view)

@@ -34,7 +34,7 @@ def client(tmp_path):
         access=Access(secret="secret", progress="progress"),
         marks=mark_passages(prepared.items, word_similarity),
     )
-    app = create_app(site, hosts=Hosts.of("127.0.0.1"))
+    app = create_app(site, hosts=Hosts.for_address("127.0.0.1"))
     yield httpx.AsyncClient(
         transport=httpx.ASGITransport(app), base_url="http://localhost", follow_redirects=True
     )

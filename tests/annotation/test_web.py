@@ -293,7 +293,7 @@ def test_non_loopback_access_needs_the_printed_link(tmp_path):
     ],
 )
 def test_accepted_host_names(bound, host, fine):
-    assert Hosts.of(bound, extra_names=["Label.example"]).allow(host) is fine
+    assert Hosts.for_address(bound, extra_names=["Label.example"]).allow(host) is fine
 
 
 def test_loopback_addresses():

@@ -18,7 +18,7 @@ from fairjudge.annotation.adjudication import Opinion
 from fairjudge.annotation.board import Board
 from fairjudge.annotation.desk import Turn
 from fairjudge.annotation.items import Item
-from fairjudge.annotation.quality import answer_text, in_time, quality
+from fairjudge.annotation.quality import answer_text, format_duration, quality
 from fairjudge.annotation.views import choices, item_view
 from fairjudge.annotation.web.guard import MAX_BODY_BYTES, Guard, Hosts
 from fairjudge.annotation.web.site import Site, annotator_name, new_session, secrets_match
@@ -32,8 +32,8 @@ _A_MONTH = 30 * 24 * 3600
 class _Refusal(Exception):  # noqa: N818  # a response, not an error
     """Ends a request with a short message, or with a redirect to `to`."""
 
-    def __init__(self, status: int, why: str = "", *, to: str = "") -> None:
-        super().__init__(why)
+    def __init__(self, status: int, reason: str = "", *, to: str = "") -> None:
+        super().__init__(reason)
         self.status = status
         self.to = to
 
@@ -59,9 +59,9 @@ def create_app(site: Site, *, hosts: Hosts) -> FastAPI:
     )
     for method, path, endpoint in routes:
         app.add_api_route(path, endpoint, methods=[method], response_model=None)
-    app.add_exception_handler(_Refusal, pages.refused)
-    app.add_exception_handler(FairJudgeError, pages.failed)
-    app.add_exception_handler(404, pages.missing)
+    app.add_exception_handler(_Refusal, pages.handle_refusal)
+    app.add_exception_handler(FairJudgeError, pages.handle_error)
+    app.add_exception_handler(404, pages.handle_missing_page)
     return app
 
 
@@ -86,9 +86,9 @@ class _Pages:
         return self._sign_in_page()
 
     def _sign_in_page(self, problem: str = "") -> Response:
-        offered = list(choices(self._site.task.scale))
+        answer_choices = list(choices(self._site.task.scale))
         status = 400 if problem else 200
-        return self._page("sign_in.html", status=status, choices=offered, problem=problem)
+        return self._page("sign_in.html", status=status, choices=answer_choices, problem=problem)
 
     def _with_token(self, token: str) -> Response:
         if self._site.access.token is None or not self._site.access.admits(token):
@@ -104,8 +104,12 @@ class _Pages:
         except InputError as error:
             return self._sign_in_page(error.problem)
         names = self._desk.names()
-        same_name = known_as(name, names)
-        if same_name is None and "new" not in form and (near := similar(name, names)) is not None:
+        same_name = known_spelling(name, names)
+        if (
+            same_name is None
+            and "new" not in form
+            and (near := similar_name(name, names)) is not None
+        ):
             return self._page("which_name.html", name=name, near=near)
         name = name if same_name is None else same_name
         key = new_session()
@@ -125,61 +129,65 @@ class _Pages:
     # Labelling.
 
     async def next_item(self, request: Request) -> Response:
-        name, _ = self._session_of(request)
+        name, _ = self._require_session(request)
         return _to_item(await self._do(lambda turn: moves.next_position(turn, name)))
 
     async def item(self, request: Request, position: str) -> Response:
         """Show the item at `position`, or the final page for "end"."""
-        name, key = self._session_of(request)
+        name, key = self._require_session(request)
         if position == "end":
             return self._page("end.html", **self._page_values(name, key))
         number, pair = _number_of_item(position), self._site.task.scale.kind == "pair"
-        place = self._desk.look(lambda board: moves.place_of(board, name, number, pair=pair))
-        if place is None:
+        entry = self._desk.read(lambda board: moves.entry_at(board, name, number, pair=pair))
+        if entry is None:
             return _to("/item")
-        item = self._desk.items[place.item]
+        item = self._desk.items[entry.item]
         return self._page(
             "item.html",
             **self._page_values(name, key),
-            view=item_view(self._site.task, item, place, self._site.marks.get(item.id, {})),
-            place=place,
+            view=item_view(self._site.task, item, entry, self._site.marks.get(item.id, {})),
+            place=entry,
             reasons=moves.SKIP_REASONS,
             max_note=moves.MAX_NOTE,
             taken_back="undone" in request.query_params,
-            opinions=self._opinions(item, place),
+            opinions=self._opinions(item, entry),
         )
 
-    def _opinions(self, item: Item, place: moves.Place) -> Sequence[Opinion]:
+    def _opinions(self, item: Item, entry: moves.ListEntry) -> Sequence[Opinion]:
         """Return the opinions of the judge and of annotators on an item after it is labelled."""
         adjudication = self._site.adjudication
-        if adjudication is None or place.label is None:
+        if adjudication is None or entry.label is None:
             return ()
         return adjudication.opinions.get(item.id, ())
 
     def _page_values(self, name: str, key: str) -> dict[str, Any]:
-        counts = self._desk.look(lambda board: _counts(board, name))
+        counts = self._desk.read(lambda board: _counts(board, name))
         return {**counts, "name": name, "csrf": self._site.access.csrf(key)}
 
     async def label(self, request: Request) -> Response:
         name, form = await self._signed_form(request)
-        position, level = _whole(form, "position"), _whole(form, "level")
+        position, level = _integer_field(form, "position"), _integer_field(form, "level")
         task, note, seconds = self._site.task, form.get("note", ""), _seconds(form)
 
         def act(turn: Turn) -> int | None:
-            before = moves.place_of(turn.board, name, position, pair=False)
-            was_labelled = before is not None and before.label is not None
-            following = moves.label(
+            former_entry = moves.entry_at(turn.board, name, position, pair=False)
+            was_labelled = former_entry is not None and former_entry.label is not None
+            next_position = moves.label(
                 turn, name, position, task=task, level=level, note=note, seconds=seconds
             )
             # After a first label in adjudication, the same item shows the opinions on it.
-            stays = self._site.adjudication is not None and not was_labelled
-            return position if stays else following
+            is_same_item = self._site.adjudication is not None and not was_labelled
+            return position if is_same_item else next_position
 
         return _to_item(await self._do(act))
 
     async def skip(self, request: Request) -> Response:
         name, form = await self._signed_form(request)
-        task, position, reason = self._site.task, _whole(form, "position"), form.get("reason", "")
+        task, position, reason = (
+            self._site.task,
+            _integer_field(form, "position"),
+            form.get("reason", ""),
+        )
         note = form.get("note", "")
         return _to_item(
             await self._do(
@@ -208,24 +216,27 @@ class _Pages:
     async def labelled_item(self, request: Request, number: str) -> Response:
         """Show an item with the labels of all annotators; needs the token."""
         self._sees_progress(request)
-        place = _number_of_item(number)
-        events = self._desk.look(lambda board: tuple(board.standing("label")))
-        labelled = sorted({event.item for event in events})
-        if place not in labelled:
+        position = _number_of_item(number)
+        events = self._desk.read(lambda board: tuple(board.decisions("label")))
+        labelled_items = sorted({event.item for event in events})
+        if position not in labelled_items:
             raise _Refusal(404, "This item has no labels yet.")
-        item, task = self._desk.items[place], self._site.task
-        first_place = moves.Place(
-            position=1, item=place, decision=None, shown="ab" if task.scale.kind == "pair" else None
+        item, task = self._desk.items[position], self._site.task
+        first_entry = moves.ListEntry(
+            position=1,
+            item=position,
+            decision=None,
+            shown="ab" if task.scale.kind == "pair" else None,
         )
-        at = labelled.index(place)
+        index = labelled_items.index(position)
         return self._page(
             "labelled_item.html",
-            view=item_view(task, item, first_place, self._site.marks.get(item.id, {})),
+            view=item_view(task, item, first_entry, self._site.marks.get(item.id, {})),
             item=item,
-            labels=[event for event in events if event.item == place],
+            labels=[event for event in events if event.item == position],
             answer=lambda value: answer_text(value, task.scale),
-            before=labelled[at - 1] if at else None,
-            after=labelled[at + 1] if at + 1 < len(labelled) else None,
+            before=labelled_items[index - 1] if index else None,
+            after=labelled_items[index + 1] if index + 1 < len(labelled_items) else None,
         )
 
     def _sees_progress(self, request: Request) -> None:
@@ -238,8 +249,13 @@ class _Pages:
         scale = self._site.task.scale
         items = self._desk.items
         documents = [item.eid for item in items]
-        result = self._desk.look(lambda board: quality(board, scale=scale, documents=documents))
-        values = {"quality": result, "items": items, "why": _why, "in_time": in_time}
+        result = self._desk.read(lambda board: quality(board, scale=scale, documents=documents))
+        values = {
+            "quality": result,
+            "items": items,
+            "why": _reason,
+            "format_duration": format_duration,
+        }
         return {**values, "controls": len(self._desk.job.controls)}
 
     # Shared helpers.
@@ -248,7 +264,7 @@ class _Pages:
         if not self._site.access.admits(request.cookies.get(self._token, "")):
             raise _Refusal(403, "Open the link that you were given.")
 
-    def _session_of(self, request: Request) -> tuple[str, str]:
+    def _require_session(self, request: Request) -> tuple[str, str]:
         """Return the annotator's name and session; redirect to the front page without one."""
         self._admit(request)
         key = request.cookies.get(self._session, "")
@@ -258,7 +274,7 @@ class _Pages:
         return name, key
 
     async def _signed_form(self, request: Request) -> tuple[str, Mapping[str, str]]:
-        name, key = self._session_of(request)
+        name, key = self._require_session(request)
         form = await _form(request)
         if not secrets_match(form.get("csrf", ""), self._site.access.csrf(key)):
             raise _Refusal(403, "This page is too old. Go back, reload it, and try again.")
@@ -275,14 +291,14 @@ class _Pages:
         page.set_cookie(name, value, max_age=_A_MONTH, httponly=True, samesite="strict")
         return page
 
-    async def refused(self, _: Request, refusal: Exception) -> Response:
+    async def handle_refusal(self, _: Request, refusal: Exception) -> Response:
         if not isinstance(refusal, _Refusal):
             raise refusal
         if refusal.to:
             return _to(refusal.to)
         return self._message(refusal.status, str(refusal))
 
-    async def failed(self, _: Request, error: Exception) -> Response:
+    async def handle_error(self, _: Request, error: Exception) -> Response:
         """Respond to an error: 400 for invalid input, 503 if an answer could not be stored."""
         if isinstance(error, InputError):
             return self._message(400, str(error))
@@ -290,7 +306,7 @@ class _Pages:
             503, "Your answer was not stored. Tell the person who runs this page, and wait."
         )
 
-    async def missing(self, _: Request, __: Exception) -> Response:
+    async def handle_missing_page(self, _: Request, __: Exception) -> Response:
         return self._message(404, "There is no such page.")
 
     def _message(self, status: int, text: str) -> Response:
@@ -319,7 +335,7 @@ async def _form(request: Request) -> Mapping[str, str]:
     return dict(pairs)
 
 
-def _whole(form: Mapping[str, str], field: str) -> int:
+def _integer_field(form: Mapping[str, str], field: str) -> int:
     return _number(form.get(field, ""), _Refusal(400, f"The form lacks its {field}."))
 
 
@@ -334,7 +350,7 @@ def _number(text: str, refusal: _Refusal) -> int:
 
 
 def _seconds(form: Mapping[str, str]) -> float | None:
-    """Return for how many seconds the item was open, by the page's script, or None."""
+    """Return the seconds that the item was open, as measured by the page, or None."""
     try:
         seconds = float(form.get("seconds", ""))
     except ValueError:
@@ -353,28 +369,30 @@ def _counts(board: Board, name: str) -> dict[str, object]:
     }
 
 
-def _why(value: object) -> str:
+def _reason(value: object) -> str:
     return value.why if isinstance(value, Undefined) else ""
 
 
-_NEAR = 0.8
+_MIN_SIMILARITY = 0.8
 """Minimum similarity of two names, in [0, 1], to suspect a misspelling."""
 
 
-def folded(name: str) -> str:
-    """Return a name without case and width, such as of full-width letters."""
+def fold(name: str) -> str:
+    """Return a name with case and full-width letters normalised."""
     return unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", name).casefold())
 
 
-def known_as(name: str, names: Sequence[str]) -> str | None:
+def known_spelling(name: str, names: Sequence[str]) -> str | None:
     """Return the known spelling of a name, ignoring case and width; None for a new name."""
     if name in names:
         return name
-    return next((other for other in names if folded(other) == folded(name)), None)
+    return next((known for known in names if fold(known) == fold(name)), None)
 
 
-def similar(name: str, names: Iterable[str]) -> str | None:
+def similar_name(name: str, names: Iterable[str]) -> str | None:
     """Return the most similar known name, or None if none is similar enough."""
-    near = {other: SequenceMatcher(None, folded(other), folded(name)).ratio() for other in names}
-    best = max(near, key=near.__getitem__, default=None)
-    return best if best is not None and near[best] >= _NEAR else None
+    similarities = {
+        known: SequenceMatcher(None, fold(known), fold(name)).ratio() for known in names
+    }
+    best = max(similarities, key=similarities.__getitem__, default=None)
+    return best if best is not None and similarities[best] >= _MIN_SIMILARITY else None

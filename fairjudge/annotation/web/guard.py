@@ -45,17 +45,17 @@ class Hosts:
     addresses: bool
 
     @staticmethod
-    def of(bound: str, *, extra_names: Iterable[str] = ()) -> Hosts:
-        """Return the allowed hosts of a server bound to `bound`.
+    def for_address(address: str, *, extra_names: Iterable[str] = ()) -> Hosts:
+        """Return the allowed hosts of a server bound to `address`.
 
-        On loopback, the names of loopback alone. Elsewhere any IP address too (unlike a name, an
-        address cannot be rebound), and on all addresses also this machine's host name.
+        On loopback, only its names. Elsewhere also any IP address (unlike a name, an address cannot
+        be rebound), and on all addresses also this machine's host name.
         `extra_names` are further names that the user allows.
         """
         names = {name.lower() for name in extra_names}
-        if is_everywhere(bound):
+        if is_everywhere(address):
             names.add(socket.gethostname().lower())
-        return Hosts(names=LOOPBACK | {bound.lower()} | names, addresses=not is_loopback(bound))
+        return Hosts(names=LOOPBACK | {address.lower()} | names, addresses=not is_loopback(address))
 
     def allow(self, header: str) -> bool:
         """Whether a Host header is allowed, with any port (a tunnel may change it)."""
@@ -79,19 +79,19 @@ def is_everywhere(host: str) -> bool:
     return _is_address(host) and ipaddress.ip_address(host).is_unspecified
 
 
-def reachable_at(host: str) -> str:
+def external_host(host: str) -> str:
     """Return the host under which other machines reach a server that listens at `host`.
 
     For a server at all addresses it is the source address of this machine's default route, which
-    is found without sending anything; without a network, that of loopback.
+    is found without sending anything; without a network, the loopback address.
     """
     if not is_everywhere(host):
         return host
     is_v6 = ":" in host
-    with socket.socket(socket.AF_INET6 if is_v6 else socket.AF_INET, socket.SOCK_DGRAM) as outgoing:
+    with socket.socket(socket.AF_INET6 if is_v6 else socket.AF_INET, socket.SOCK_DGRAM) as probe:
         try:
-            outgoing.connect(("2001:db8::1" if is_v6 else "192.0.2.1", 9))
-            address = str(outgoing.getsockname()[0])
+            probe.connect(("2001:db8::1" if is_v6 else "192.0.2.1", 9))
+            address = str(probe.getsockname()[0])
         except OSError:
             return "::1" if is_v6 else "127.0.0.1"
     return address
@@ -125,8 +125,8 @@ class Guard:
 
         refusal = self._refusal(scope)
         if refusal is not None:
-            status, why = refusal
-            await PlainTextResponse(why, status)(scope, receive, send_with_headers)
+            status, reason = refusal
+            await PlainTextResponse(reason, status)(scope, receive, send_with_headers)
             return
         await self._app(scope, receive, send_with_headers)
 

@@ -18,10 +18,10 @@ def serve(
 ) -> None:
     """Serve until an interrupt, and then finish the requests in progress.
 
-    `announce` is called with the port once requests are accepted; with port 0 the system chooses
-    one. Raises ConfigurationError if the address is in use, or is not this machine's.
+    `announce` is called with the port once requests are accepted; with port 0 the operating system
+    chooses one. Raises ConfigurationError if the address is in use, or is not this machine's.
     """
-    listening = _bind(host, port)
+    listener = _bind(host, port)
     config = uvicorn.Config(
         create_app(site, hosts=hosts),
         log_level="warning",
@@ -33,12 +33,12 @@ def serve(
         h11_max_incomplete_event_size=16_384,
     )
     try:
-        announce(listening.getsockname()[1])
-        uvicorn.Server(config).run(sockets=[listening])
+        announce(listener.getsockname()[1])
+        uvicorn.Server(config).run(sockets=[listener])
     except KeyboardInterrupt:
         pass  # uvicorn raises it once more when all is finished
     finally:
-        listening.close()
+        listener.close()
         site.desk.close()
 
 
@@ -47,16 +47,16 @@ def _bind(host: str, port: int) -> socket.socket:
         family, kind, protocol, _, address = socket.getaddrinfo(
             host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
         )[0]
-        listening = socket.socket(family, kind, protocol)
+        listener = socket.socket(family, kind, protocol)
         try:
-            listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-            listening.bind(address)
-            listening.listen(256)
+            listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            listener.bind(address)
+            listener.listen(256)
         except OSError:
-            listening.close()
+            listener.close()
             raise
     except OSError as error:
         raise ConfigurationError(
             f"cannot serve at {host}:{port}: {error.strerror or error}; choose another with --port"
         ) from None
-    return listening
+    return listener
