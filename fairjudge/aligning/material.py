@@ -18,7 +18,7 @@ from fairjudge.aligning.audits import groups_by_attribute
 from fairjudge.aligning.candidates import KINDS, CandidateKind, RatedItem
 from fairjudge.aligning.decision import PartName, check_enough, split_documents
 from fairjudge.aligning.items import LabelReading
-from fairjudge.analysis.label_lines import naming_lines
+from fairjudge.analysis.label_lines import locate_label_errors
 from fairjudge.calibration.labels import SIGNS, Labels, item_key
 from fairjudge.calibration.scales import infer_scale
 from fairjudge.datasets import (
@@ -266,7 +266,7 @@ def _labels_of_aspect(
         and any(fnmatchcase(label.annotator, pattern) for pattern in reading.annotators)
     )
     protocol = judging.plan().protocol
-    with naming_lines(labels):
+    with locate_label_errors(labels):
         # Check the scale before any request to a model.
         for aspect_labels in Labels.by_aspect(selected_labels, ("*",)).values():
             summary_labels, _ = aspect_labels.for_unit("summary", paired=PROTOCOLS[protocol].paired)

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from fairjudge.analysis.label_lines import naming_lines
+from fairjudge.analysis.label_lines import locate_label_errors
 from fairjudge.calibration.answers import Answer, answers
 from fairjudge.calibration.guarantees import guarantee
 from fairjudge.calibration.items import JoinedItems, join, only_group
@@ -56,7 +56,7 @@ def guarantee_report(
     """
     judgements, human_labels = read_judgements(judged), read_labels(labels)
     rows = judgements.records
-    with naming_lines(human_labels):
+    with locate_label_errors(human_labels):
         groups = join(rows, human_labels, annotators=annotators)
     items = only_group(groups, path=judgements.path)
     if items.inclusion_probabilities is not None:

@@ -128,7 +128,7 @@ def spent_by_run(
     """
     names = _members(folder)
     if not names:
-        spent = spent_by(run_rows(folder / _SPENT))
+        spent = judging_cost(run_rows(folder / _SPENT))
         return _without_shared_costs(dict.fromkeys(own, spent))
     judged = {key[1:] for key in own}
     costs = [
@@ -136,7 +136,7 @@ def spent_by_run(
         for place, name in enumerate(names, 1)
         for row in run_rows(folder / f"member-{place}" / _SPENT)
     ]
-    members = of_jury((key for key in groups if key[1:] in judged), costs)
+    members = jury_costs((key for key in groups if key[1:] in judged), costs)
     return _without_shared_costs(members) if costs else {}
 
 
@@ -198,17 +198,17 @@ def _spent_on_aspect(
     aspect_groups = [key for key in groups if key[1:] == group]
     costs = report.get("costs") or [report["spent"]]
     if len(costs) > 1:
-        return of_jury(aspect_groups, costs)
+        return jury_costs(aspect_groups, costs)
     if len({key.judge for key in aspect_groups}) > 1:
         aspect_groups = [key for key in aspect_groups if f"judge:{key.judge}|" in signature]
     return (
-        dict.fromkeys(aspect_groups, spent_by(costs))
+        dict.fromkeys(aspect_groups, judging_cost(costs))
         if aspect_groups and report.get("spent")
         else {}
     )
 
 
-def of_jury(
+def jury_costs(
     groups: Iterable[GroupKey], costs: Sequence[Mapping[str, Any]]
 ) -> dict[GroupKey, JudgingCost]:
     """Return the cost of each member of a jury, and their sum for the jury."""
@@ -217,10 +217,10 @@ def of_jury(
         key: [cost for cost in costs if key.judge == cost["judge"] or key.judge.endswith(jury)]
         for key in groups
     }
-    return {key: spent_by(judge_costs) for key, judge_costs in by_judge.items() if judge_costs}
+    return {key: judging_cost(judge_costs) for key, judge_costs in by_judge.items() if judge_costs}
 
 
-def spent_by(rows: Iterable[Mapping[str, Any]]) -> JudgingCost:
+def judging_cost(rows: Iterable[Mapping[str, Any]]) -> JudgingCost:
     """Add up the costs of runs; the price of cached replies is unknown."""
     all_rows = list(rows)
     n_cached = sum(int(row["n_cached"]) for row in all_rows)

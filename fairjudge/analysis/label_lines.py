@@ -12,7 +12,7 @@ from fairjudge.errors import InputError
 
 
 @contextmanager
-def naming_lines(*files: Loaded[Label]) -> Iterator[None]:
+def locate_label_errors(*files: Loaded[Label]) -> Iterator[None]:
     """Add file and line to the error of a label outside its scale, which is in one of `files`.
 
     Raises

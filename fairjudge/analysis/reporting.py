@@ -17,7 +17,7 @@ from fairjudge.analysis.browsing import (
 )
 from fairjudge.analysis.changed_items import with_addresses
 from fairjudge.analysis.judged_inputs import requests_by_group
-from fairjudge.analysis.label_lines import naming_lines
+from fairjudge.analysis.label_lines import locate_label_errors
 from fairjudge.analysis.report_inputs import Inputs
 from fairjudge.auditing.reports import (
     covered_report,
@@ -321,7 +321,7 @@ def _calibration(inputs: Inputs, *, seed: int) -> dict[str, Any]:
             f"no judgement of a labelled aspect ({', '.join(sorted(labelled_aspects))})"
         )
     reports = [panel.report for panel in inputs.panels if panel.kind == "judge"]
-    with naming_lines(*inputs.label_files):
+    with locate_label_errors(*inputs.label_files):
         analysis = analyse(
             rows,
             inputs.labels,

@@ -388,7 +388,7 @@ def calibrate(
     >>> report = fj.calibrate("judgements.jsonl", "labels.jsonl")  # doctest: +SKIP
     >>> report.agreement.spearman  # doctest: +SKIP
     """
-    from fairjudge.analysis.label_lines import naming_lines
+    from fairjudge.analysis.label_lines import locate_label_errors
     from fairjudge.calibration.agreement import Resampling
     from fairjudge.calibration.analysis import analyse
     from fairjudge.calibration.baselines import covariate_names
@@ -410,7 +410,7 @@ def calibrate(
         texts, _ = join_samples(loaded, judged, names=names, complete=(), path=loaded.path)
     sources = () if clusters is None else read_clusters(clusters).records
     people = read_labels(labels)
-    with naming_lines(people):
+    with locate_label_errors(people):
         return Calibration(
             analyse(
                 separate_settings(judged),

@@ -34,10 +34,10 @@ def rows_and_requests(inputs: object) -> tuple[Sequence[Judgement], Mapping[Grou
     """Return the judgements of one or several inputs, and the cost of each group."""
     from fairjudge.analysis.judged_inputs import (
         JudgedInputs,
-        of_jury,
+        judging_cost,
+        jury_costs,
         read_judged,
         requests_of,
-        spent_by,
         with_spent,
     )
     from fairjudge.calibration.grouping import group_judgements
@@ -64,9 +64,9 @@ def rows_and_requests(inputs: object) -> tuple[Sequence[Judgement], Mapping[Grou
         if isinstance(value, JudgeResult) and value.spent is not None:
             costs = [] if value.report is None else value.report.to_dict()["costs"]
             if len(costs) > 1:
-                requests = with_spent(requests, of_jury(groups, costs))
+                requests = with_spent(requests, jury_costs(groups, costs))
             elif len(groups) == 1:
-                own = spent_by(costs or [asdict(value.spent)])
+                own = judging_cost(costs or [asdict(value.spent)])
                 requests = with_spent(requests, dict.fromkeys(groups, own))
     return rows, requests
 

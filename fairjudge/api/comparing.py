@@ -139,7 +139,7 @@ def check(
     'worse'
     """
     from fairjudge.analysis.checking import Gate, check_report
-    from fairjudge.analysis.label_lines import naming_lines
+    from fairjudge.analysis.label_lines import locate_label_errors
     from fairjudge.analysis.watching import WatchSettings
 
     if live is not None and since is None:
@@ -151,7 +151,7 @@ def check(
             path=Path(since), planned=looks, sequence=sequence, live=tuple(live_rows)
         )
     people = read_labels(labels)
-    with naming_lines(people):
+    with locate_label_errors(people):
         return Findings(
             "check",
             check_report(

@@ -11,7 +11,7 @@ def main() -> None:
     # Most objects belong to imported modules, which live until the command ends.
     gc.set_threshold(200_000, 20, 50)
     try:
-        from fairjudge.cli.ending import handle_exit
+        from fairjudge.cli.exits import handle_exit
 
         with handle_exit():
             from fairjudge.cli._main import run

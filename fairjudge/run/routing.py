@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from fairjudge.analysis.label_lines import naming_lines
+from fairjudge.analysis.label_lines import locate_label_errors
 from fairjudge.calibration.cascade import fit_cascade
 from fairjudge.calibration.items import JoinedItems, join, only_group
 from fairjudge.datasets import Loaded, read_judgements, read_labels
@@ -34,7 +34,7 @@ def cascade_report(
     cheap_rows = read_judgements(local, argument="local")
     costly_rows = read_judgements(judged, argument="judged")
     costly_rows = replace(costly_rows, records=harmonize_ids(costly_rows, cheap_rows))
-    with naming_lines(people):
+    with locate_label_errors(people):
         cheap_items, costly_items = _single(cheap_rows, people), _single(costly_rows, people)
     source = costly_rows.path
     if (cheap_items.aspect, cheap_items.protocol) != (costly_items.aspect, costly_items.protocol):

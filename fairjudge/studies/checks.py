@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from fairjudge.analysis.label_lines import naming_lines
+from fairjudge.analysis.label_lines import locate_label_errors
 from fairjudge.calibration.baselines import covariate_names
 from fairjudge.calibration.items import join
 from fairjudge.datasets import (
@@ -177,7 +177,7 @@ def _calibrate(
 ) -> None:
     covariate_names(table.covariates, has_summaries=True, has_clusters=True)
     people = read_labels(labels, skip_bad=skip_bad)
-    with naming_lines(people):
+    with locate_label_errors(people):
         join(judgements, people, annotators=table.annotators, label_scale=table.label_scale)
 
 

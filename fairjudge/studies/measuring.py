@@ -9,9 +9,9 @@ from typing import Any
 from fairjudge.analysis.calibrating import apply_to
 from fairjudge.analysis.judged_inputs import (
     JudgedInputs,
-    of_jury,
+    judging_cost,
+    jury_costs,
     requests_of,
-    spent_by,
     with_spent,
 )
 from fairjudge.api import audit, fairness
@@ -251,9 +251,9 @@ def _with_costs(layout: Layout, files: Sequence[Loaded[Judgement]]) -> JudgedInp
                 for folder in folders
                 for row in run_rows(folder / f"member-{number}" / file_of_costs)
             ]
-            cost_by_group |= of_jury(groups, costs) if costs else {}
+            cost_by_group |= jury_costs(groups, costs) if costs else {}
         elif costs := [row for folder in folders for row in run_rows(folder / file_of_costs)]:
-            cost_by_group |= dict.fromkeys(groups, spent_by(costs))
+            cost_by_group |= dict.fromkeys(groups, judging_cost(costs))
     return JudgedInputs(rows=rows, requests=with_spent(requests_of(rows), cost_by_group))
 
 
