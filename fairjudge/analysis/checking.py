@@ -10,7 +10,7 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 
 from fairjudge.analysis.comparing import Aspect, in_words, matched
-from fairjudge.analysis.watching import WatchSettings, group_name, take_look
+from fairjudge.analysis.watching import WatchSettings, append_look, group_name
 from fairjudge.calibration.drift import Anchors, DriftVerdict, drift
 from fairjudge.calibration.grouping import group_judgements
 from fairjudge.calibration.items import JoinedItems, join
@@ -93,7 +93,7 @@ def check_report(
         sides_by_name = {
             group_name(*aspect, judges[0]): sides for (aspect, judges), sides in pairs.items()
         }
-        looks = take_look(watching, sides_by_name, level=level)
+        looks = append_look(watching, sides_by_name, level=level)
         groups = [
             _with_watch_results(group, looks.report(name, margin=gate.margin, level=level))
             for name, group in zip(sides_by_name, groups, strict=True)

@@ -289,11 +289,11 @@ def _panel_makers(inputs: Inputs, *, seed: int) -> Iterator[_Maker]:
         for cluster in inputs.clusters.values()
         if has_sources or isinstance(cluster, Reference)
     ]
-    if references and any(names_its_voices(row) for row in rows):
+    if references and any(has_unit_sources(row) for row in rows):
         yield "audit covered", lambda: covered_report(rows, references)
 
 
-def names_its_voices(row: Judgement) -> bool:
+def has_unit_sources(row: Judgement) -> bool:
     """Whether a judgement has the sources of its answers or articles."""
     is_itemized = PROTOCOLS[row.protocol].itemized and row.aspect == "coverage"
     has_voices = is_itemized or bool(row.sources)

@@ -68,7 +68,7 @@ class Looks:
         return dict(to_json(result))
 
 
-def take_look(
+def append_look(
     settings: WatchSettings,
     groups: Mapping[str, tuple[JoinedItems, JoinedItems]],
     *,

@@ -81,7 +81,8 @@ class Quality:
     ``n_shared`` items that two or more annotators labelled; controls are excluded from it. Its
     interval is over documents. ``disagreements`` is sorted by decreasing difference. ``answers``
     are those of the scale; ``confusion`` is for the two annotators with the most shared items.
-    ``seconds_left`` is the median time of a label times the number of missing labels: the work of one person.
+    ``seconds_left`` is the median time of a label times the number of missing labels: the work of
+    one person.
     """
 
     n_labelled: int

@@ -119,7 +119,7 @@ def judge(
     """
     from fairjudge.run.judged import judge_report
     from fairjudge.run.jury import judge_files
-    from fairjudge.run.labels_beside import next_of_judging
+    from fairjudge.run.label_notes import next_of_judging
 
     if judging is None:
         raise typer.BadParameter(NO_ASPECT)
@@ -162,7 +162,7 @@ def _say_note(
     references: Path, summaries: Sequence[Path], judging: JudgeOptions, json_file: str | None
 ) -> None:
     """Print a note if the labels in the data's folder cannot validate the ranking of systems."""
-    from fairjudge.run.labels_beside import note_on_labels
+    from fairjudge.run.label_notes import note_on_labels
 
     if json_file != "-" and (note := note_on_labels(references, summaries, judging)):
         say(f"Note: {note}")
