@@ -158,7 +158,7 @@ def test_a_list_is_saved_with_all_its_pages(open_page, report_file):
     text.wait_for_selector("html[data-ready]")
     unfold(text)
     name, content = saved(text, "Save as CSV: Omitted answers")
-    assert name == "answers-left-out.csv"
+    assert name == "omitted-answers.csv"
     title, _heads, *rows = csv.reader(io.StringIO(content.decode("utf-8"), newline=""))
     assert title == ["# Omitted answers"]
     listed = text.locator("#uncovered [role=status]").first.inner_text()
