@@ -177,12 +177,18 @@ def gain_hits(seed: int, truth: dict[str, float], recalls: np.ndarray) -> dict[s
     """Return which intervals of gains on one data set cover the truth."""
     rng = np.random.default_rng([seed, 5])
     answers = _answers(rng, N_DOCUMENTS)
-    counted = recalls[[np.sum(answers[1] == answer) >= MIN_ITEMS for answer in range(1, 6)]]
-    own = truth | {
-        "judge's balanced accuracy": counted.mean(),
-        "added to the constant's balanced accuracy": counted.mean() - 1 / counted.size,
+    frequent_recalls = recalls[
+        [np.sum(answers[1] == answer) >= MIN_ITEMS for answer in range(1, 6)]
+    ]
+    data_set_truth = truth | {
+        "judge's balanced accuracy": frequent_recalls.mean(),
+        "added to the constant's balanced accuracy": frequent_recalls.mean()
+        - 1 / frequent_recalls.size,
     }
-    return {name: [holds(estimate, own[name])] for name, estimate in _gains(*answers, rng).items()}
+    return {
+        name: [holds(estimate, data_set_truth[name])]
+        for name, estimate in _gains(*answers, rng).items()
+    }
 
 
 def _spearman(x: np.ndarray, y: np.ndarray) -> float:
@@ -229,13 +235,15 @@ def _pattern(n_documents: int) -> JoinedItems:
     """Return joined items with placeholder values, to be replaced."""
     rows, labels = [], []
     for place in range(n_documents * N_ITEMS):
-        of: dict[str, Any] = {
+        key_fields: dict[str, Any] = {
             "eid": f"d{place // N_ITEMS}",
             "system": f"s{place % N_ITEMS}",
             "aspect": "coverage",
         }
-        rows.append(Judgement(**of, judge="judge", protocol="likert", value=1.0 + place % 5))
-        labels.append(Label(**of, annotator="ann", value=1.0 + place % 5))
+        rows.append(
+            Judgement(**key_fields, judge="judge", protocol="likert", value=1.0 + place % 5)
+        )
+        labels.append(Label(**key_fields, annotator="ann", value=1.0 + place % 5))
     (joined,) = join(rows, labels)
     return joined
 

@@ -90,13 +90,16 @@ def strata_hits(seed: int) -> Held:
     """Return the intervals of one data set."""
     truth = float(SHARES @ SHIFTS)
     sample = topics(np.random.default_rng([seed, 1]))
-    stratified, pooled = drawn_mean(sample), drawn_mean(replace(sample, strata=None))
-    assert isinstance(stratified, PpiMean)
-    assert isinstance(pooled, PpiMean)
+    mean_by_strata, mean_without_strata = (
+        drawn_mean(sample),
+        drawn_mean(replace(sample, strata=None)),
+    )
+    assert isinstance(mean_by_strata, PpiMean)
+    assert isinstance(mean_without_strata, PpiMean)
     by_strata = {
-        f"mean by strata, {way}": hit_and_width(getattr(stratified, way), truth) for way in WAYS
+        f"mean by strata, {way}": hit_and_width(getattr(mean_by_strata, way), truth) for way in WAYS
     }
-    return by_strata | {"mean without strata": hit_and_width(pooled.classical, truth)}
+    return by_strata | {"mean without strata": hit_and_width(mean_without_strata.classical, truth)}
 
 
 def topics(rng: np.random.Generator) -> PartlyLabelled:
@@ -105,13 +108,13 @@ def topics(rng: np.random.Generator) -> PartlyLabelled:
     human = SHIFTS[topic] + rng.normal(size=400)
     judged = 0.5 + human + 0.7 * rng.normal(size=400)
     order = np.argsort(rng.random(400) / np.array([0.15, 0.7, 0.15])[topic])
-    labelled, unlabelled = order[:60], order[60:]
+    label_rows, other_rows = order[:60], order[60:]
     return PartlyLabelled(
-        human=human[labelled],
-        judged=judged[labelled],
-        documents=labelled.tolist(),
-        rest=judged[unlabelled],
-        rest_documents=unlabelled.tolist(),
+        human=human[label_rows],
+        judged=judged[label_rows],
+        documents=label_rows.tolist(),
+        rest=judged[other_rows],
+        rest_documents=other_rows.tolist(),
         strata=topic[order].tolist(),
     )
 
@@ -125,15 +128,15 @@ def answers(n_datasets: int, n_labels: int, *, runner: Runner = run_serially) ->
 def answer_hits(seed: int, n_labels: int, truth: Mapping[str, float]) -> Held:
     """Return the intervals of one data set."""
     truths = [truth["plain"], truth["rich"], truth["plain"] - truth["rich"]]
-    out: Held = {}
-    every = estimates_of_answers(seed, n_labels)
-    for name, estimate, true in zip((*SYSTEMS, "difference"), every, truths, strict=True):
+    hits: Held = {}
+    estimates = estimates_of_answers(seed, n_labels)
+    for name, estimate, true in zip((*SYSTEMS, "difference"), estimates, truths, strict=True):
         if isinstance(estimate.ppi, PpiMean):
-            out[f"coverage, {name}"] = hit_and_width(estimate.ppi.ppi_plus, true)
-            out[f"coverage by the judge alone, {name}"] = hit_and_width(estimate.ppi.naive, true)
+            hits[f"coverage, {name}"] = hit_and_width(estimate.ppi.ppi_plus, true)
+            hits[f"coverage by the judge alone, {name}"] = hit_and_width(estimate.ppi.naive, true)
         if name in SYSTEMS:
-            out[f"coverage by labels alone, {name}"] = hit_and_width(estimate.classical, true)
-    return out
+            hits[f"coverage by labels alone, {name}"] = hit_and_width(estimate.classical, true)
+    return hits
 
 
 def estimates_of_answers(seed: int, n_labels: int) -> Sequence[SystemEstimate]:
@@ -152,18 +155,22 @@ def checklists(rng: np.random.Generator, n_labels: int) -> tuple[list[Judgement]
     rows: list[Judgement] = []
     labels: list[tuple[dict[str, Any], str, int]] = []
     for document in range(40):
-        for system, hidden in _hidden(rng).items():
-            n = hidden.size
-            people, judge = hidden > 0, hidden + 0.6 * rng.normal(size=n) > -0.4
-            of: dict[str, Any] = {"eid": f"e{document}", "system": system, "aspect": "coverage"}
+        for system, latent in _hidden(rng).items():
+            n = latent.size
+            people, judge = latent > 0, latent + 0.6 * rng.normal(size=n) > -0.4
+            key_fields: dict[str, Any] = {
+                "eid": f"e{document}",
+                "system": system,
+                "aspect": "coverage",
+            }
             entries = [{"unit": f"answer:{g}.0", "covered": int(judge[g])} for g in range(n)]
             verdicts: dict[str, Any] = {"value": judge.mean(), "checklist": entries}
-            rows.append(Judgement(**of, judge="j", protocol="checklist", **verdicts))
-            labels += [(of, f"answer:{g}.0", int(people[g])) for g in range(n)]
+            rows.append(Judgement(**key_fields, judge="j", protocol="checklist", **verdicts))
+            labels += [(key_fields, f"answer:{g}.0", int(people[g])) for g in range(n)]
     order = rng.permutation(len(labels))[:n_labels]
     return rows, [
-        Label(**of, unit=unit, annotator="ann", value=value)
-        for of, unit, value in (labels[at] for at in sorted(order.tolist()))
+        Label(**key_fields, unit=unit, annotator="ann", value=value)
+        for key_fields, unit, value in (labels[row] for row in sorted(order.tolist()))
     ]
 
 
@@ -177,9 +184,9 @@ def _hidden(rng: np.random.Generator) -> dict[str, np.ndarray]:
 def coverage_of_all() -> dict[str, float]:
     """Return the mean share of a summary's answers with the human label covered, by system."""
     rng = np.random.default_rng(99)
-    hidden = [_hidden(rng) for _ in range(40_000)]
+    latent = [_hidden(rng) for _ in range(40_000)]
     return {
-        name: float(np.mean([np.mean(scores[name] > 0) for scores in hidden])) for name in SYSTEMS
+        name: float(np.mean([np.mean(scores[name] > 0) for scores in latent])) for name in SYSTEMS
     }
 
 
@@ -196,13 +203,13 @@ def correlation_hits(seed: int, r: float, budget: int, truth: float) -> Held:
     rng = np.random.default_rng([seed, budget])
     documents, judged, people = world(rng, r)
     standard = (judged - judged.mean()) / judged.std()
-    even, out = np.ones(N_ITEMS), {}
+    even, hits = np.ones(N_ITEMS), {}
     for name, size in {"even": even, "drawn": correlation_sizes(even, standard)}.items():
         chances = inclusion(size, budget, 0.25)
         is_drawn = rng.random(N_ITEMS) < chances
         rho = estimate(documents, judged, people, is_drawn, chances)
-        out[f"correlation of {r:g}, labels {name}"] = hit_and_width(rho, truth)
-    return out
+        hits[f"correlation of {r:g}, labels {name}"] = hit_and_width(rho, truth)
+    return hits
 
 
 def world(
@@ -210,8 +217,8 @@ def world(
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return documents of three items, the judge's ratings and correlated human scores."""
     documents = np.repeat(np.arange(n_documents), PER_DOCUMENT)
-    shared = rng.normal(size=n_documents)[documents]
-    quality = np.sqrt(0.3) * shared + np.sqrt(0.7) * rng.normal(size=documents.size)
+    document_effects = rng.normal(size=n_documents)[documents]
+    quality = np.sqrt(0.3) * document_effects + np.sqrt(0.7) * rng.normal(size=documents.size)
     people = r * quality + np.sqrt(1 - r**2) * rng.normal(size=documents.size)
     return documents, np.clip(np.round(3 + quality), 1, 5), people
 
@@ -258,11 +265,11 @@ def regression(
 def regression_hits(seed: int, n_labels: int, per_document: int) -> Held:
     """Return the intervals of one data set."""
     rng = np.random.default_rng([seed, n_labels, per_document])
-    own, plain = means_by_length(rng, n_labels, per_document=per_document)
+    regression_mean, judge_mean = means_by_length(rng, n_labels, per_document=per_document)
     by = f"mean by {{}}, {per_document} a document"
     return {
-        by.format("regression"): hit_and_width(own.ppi_plus, MEAN),
-        by.format("judge"): hit_and_width(plain.ppi_plus, MEAN),
+        by.format("regression"): hit_and_width(regression_mean.ppi_plus, MEAN),
+        by.format("judge"): hit_and_width(judge_mean.ppi_plus, MEAN),
     }
 
 
@@ -274,28 +281,28 @@ def means_by_length(
     Of the remaining variance of the labels, half is due to the document and half to the length.
     """
     n = n_labels + 300
-    shared = np.repeat(rng.normal(size=n // per_document), per_document)
-    quality = (shared + rng.normal(size=n)) / np.sqrt(2)
+    document_effects = np.repeat(rng.normal(size=n // per_document), per_document)
+    quality = (document_effects + rng.normal(size=n)) / np.sqrt(2)
     length = rng.normal(size=n)
     y = MEAN + quality + by_length * length
     x = np.column_stack([2 + 0.5 * quality + 0.4 * rng.normal(size=n), length])
     documents = np.repeat(np.arange(n // per_document), per_document).tolist()
-    labelled, unlabelled = x[:n_labels], x[n_labels:]
+    label_rows, other_rows = x[:n_labels], x[n_labels:]
     sample = PartlyLabelled(
         human=y[:n_labels],
-        judged=labelled[:, 0],
+        judged=label_rows[:, 0],
         documents=documents[:n_labels],
-        rest=unlabelled[:, 0],
+        rest=other_rows[:, 0],
         rest_documents=documents[n_labels:],
-        columns=labelled,
-        rest_columns=unlabelled,
+        columns=label_rows,
+        rest_columns=other_rows,
     )
-    fitted = predict_labels(sample, rng=rng)
-    assert isinstance(fitted, PartlyLabelled)
-    own, plain = sample_mean(fitted), sample_mean(sample)
-    assert isinstance(own, PpiMean)
-    assert isinstance(plain, PpiMean)
-    return own, plain
+    prediction = predict_labels(sample, rng=rng)
+    assert isinstance(prediction, PartlyLabelled)
+    regression_mean, judge_mean = sample_mean(prediction), sample_mean(sample)
+    assert isinstance(regression_mean, PpiMean)
+    assert isinstance(judge_mean, PpiMean)
+    return regression_mean, judge_mean
 
 
 def table(name: str, coverage: Mapping[str, float]) -> str:
@@ -332,10 +339,12 @@ def main() -> None:
         tallies = simulate(n, runner)
     shares, widths = (
         {
-            name: {interval: share for tally in group for interval, share in of(tally).items()}
+            name: {
+                interval: share for tally in group for interval, share in key_fields(tally).items()
+            }
             for name, group in tallies.items()
         }
-        for of in (Tally.coverage, Tally.widths)
+        for key_fields in (Tally.coverage, Tally.widths)
     )
     print(f"{n} data sets\n| interval | covers |\n|---|--:|")
     for name, coverage in shares.items():

@@ -29,21 +29,21 @@ SIMULATIONS: Mapping[str, Callable[..., dict[str, Any]]] = {
 
 def simulate(n_datasets: int, only: str, path: Path | None, runner: Runner) -> list[dict[str, Any]]:
     """Run the simulations selected by `only`, and read the others from `path`, if present."""
-    recorded = json.loads(path.read_text("utf-8"))["simulated"] if path and path.exists() else []
-    before = {result["what"]: result for result in recorded}
+    old_results = json.loads(path.read_text("utf-8"))["simulated"] if path and path.exists() else []
+    results_by_name = {result["what"]: result for result in old_results}
     results = []
     for name, run in SIMULATIONS.items():
         if only in name:
             results.append(run(n_datasets, runner=runner))
-        elif name in before:
-            results.append(before[name])
+        elif name in results_by_name:
+            results.append(results_by_name[name])
     return results
 
 
-def coverage_lines(simulated: Sequence[Mapping[str, Any]]) -> list[str]:
+def coverage_lines(simulations: Sequence[Mapping[str, Any]]) -> list[str]:
     """Return a Markdown table: one row per measure (range over judges), one column per setting."""
     groups: dict[str, list[str]] = defaultdict(list)
-    settings = [result for result in simulated if result["what"].startswith("juries")]
+    settings = [result for result in simulations if result["what"].startswith("juries")]
     for setting in settings:
         cells: dict[str, list[float]] = defaultdict(list)
         for name, share in setting["coverage"].items():
@@ -66,15 +66,15 @@ def main() -> None:
     add_options(parser)
     options = parser.parse_args()
     with open_runner(options) as runner:
-        simulated = simulate(options.datasets, options.only, options.json, runner)
-    for result in simulated:
+        simulations = simulate(options.datasets, options.only, options.json, runner)
+    for result in simulations:
         print(f"{result['what']}: coverage (%) of 95 % intervals, {result['n_datasets']} data sets")
         for name, share in result["coverage"].items():
             truth = result.get("true", {}).get(name)
             print(f"  {name:42} {share:5.1f}", "" if truth is None else f"truth {truth:.3f}")
     if options.json:
-        write_results(options.json, {"simulated": simulated})
-        write_between(DOCUMENT, "juries", "\n".join(coverage_lines(simulated)) + "\n")
+        write_results(options.json, {"simulated": simulations})
+        write_between(DOCUMENT, "juries", "\n".join(coverage_lines(simulations)) + "\n")
 
 
 if __name__ == "__main__":

@@ -43,17 +43,17 @@ def draw(
     rows = np.tile(np.repeat(pairs, 2, axis=0), (n_documents, 1))
     documents = np.repeat(np.arange(n_documents), 2 * len(pairs))
     positions = np.tile([1.0, -1.0], rows.shape[0] // 2)
-    own = (0.5 if clustered else 0.0) * rng.normal(size=(n_documents, k))
-    leaning = (0.3 if clustered else 0.0) * rng.normal(size=n_documents)
-    strength = STRENGTHS[rows] + own[documents[:, None], rows]
-    d = strength[:, 0] - strength[:, 1] + (position + leaning[documents]) * positions
+    system_effects = (0.5 if clustered else 0.0) * rng.normal(size=(n_documents, k))
+    position_effects = (0.3 if clustered else 0.0) * rng.normal(size=n_documents)
+    strength = STRENGTHS[rows] + system_effects[documents[:, None], rows]
+    d = strength[:, 0] - strength[:, 1] + (position + position_effects[documents]) * positions
     tie = np.full(d.size, -0.7 if ties else -np.inf)
     weights = np.exp(np.column_stack([d / 2, -d / 2, tie]))
     weights /= weights.sum(axis=1, keepdims=True)
-    rolled = rng.random(d.size)
+    uniform = rng.random(d.size)
     a, b = weights[:, 0], weights[:, :2].sum(axis=1)
     return Comparisons(
-        wins=np.where(rolled < a, 1.0, np.where(rolled < b, 0.0, 0.5)),
+        wins=np.where(uniform < a, 1.0, np.where(uniform < b, 0.0, 0.5)),
         system_a=tuple(f"s{i}" for i in rows[:, 0]),
         system_b=tuple(f"s{i}" for i in rows[:, 1]),
         positions=positions,
@@ -76,9 +76,9 @@ def truth(*, position: float, ties: bool, clustered: bool) -> dict[str, float]:
 
 
 def _values(ranking: Ranking) -> dict[str, float]:
-    out = {system.system: system.strength.value for system in ranking.systems}
+    strengths_by_name = {system.system: system.strength.value for system in ranking.systems}
     assert isinstance(ranking.position_effect, Estimate)
-    return out | {"position": ranking.position_effect.value}
+    return strengths_by_name | {"position": ranking.position_effect.value}
 
 
 def simulate(
@@ -115,7 +115,7 @@ def hits_of(
 
 
 def _system_hits(ranking: Ranking, true: Mapping[str, float]) -> dict[str, list[bool]]:
-    ranked = [
+    rank_hits = [
         system.best_rank is not None
         and system.worst_rank is not None
         and system.best_rank <= 1 + int(np.sum(s < STRENGTHS))
@@ -124,15 +124,17 @@ def _system_hits(ranking: Ranking, true: Mapping[str, float]) -> dict[str, list[
         for s in (STRENGTHS[int(system.system[1:])],)
     ]
     strengths = [holds(system.strength, true[system.system]) for system in ranking.systems]
-    return {"strengths": strengths, "ranks": [all(ranked)]}
+    return {"strengths": strengths, "ranks": [all(rank_hits)]}
 
 
 def draw_rankings(rng: np.random.Generator, n_documents: int) -> Rankings:
     """Draw two rankings per document, from strengths that differ by document."""
     documents = np.repeat(np.arange(n_documents), 2)
-    own = 0.5 * rng.normal(size=(n_documents, STRENGTHS.size))[documents]
+    system_effects = 0.5 * rng.normal(size=(n_documents, STRENGTHS.size))[documents]
     # Sorting by strength plus Gumbel noise samples the Plackett-Luce model (Yellott 1977).
-    order = np.argsort(-(STRENGTHS + own + rng.gumbel(size=own.shape)), axis=1)
+    order = np.argsort(
+        -(STRENGTHS + system_effects + rng.gumbel(size=system_effects.shape)), axis=1
+    )
     return Rankings(
         rankings=tuple(tuple(f"s{i}" for i in ranking) for ranking in order.tolist()),
         documents=tuple(documents.tolist()),
@@ -143,10 +145,10 @@ def simulate_rankings(
     n_datasets: int, n_documents: int, *, runner: Runner = run_serially
 ) -> dict[str, object]:
     """Return the coverage of strengths and of all ranks jointly, from whole rankings."""
-    many = draw_rankings(np.random.default_rng(99), 6000)
-    fitted = rank_by_rankings(many, rng=np.random.default_rng(0), n_resamples=2)
-    assert isinstance(fitted, Ranking)
-    true = {system.system: system.strength.value for system in fitted.systems}
+    population = draw_rankings(np.random.default_rng(99), 6000)
+    population_ranking = rank_by_rankings(population, rng=np.random.default_rng(0), n_resamples=2)
+    assert isinstance(population_ranking, Ranking)
+    true = {system.system: system.strength.value for system in population_ranking.systems}
     function = partial(rankings_hits, n_documents=n_documents, true=true)
     data_sets = runner(f"whole rankings, {n_documents} documents", function, n_datasets)
     return {"n_documents": n_documents, **_percentages(data_sets)}

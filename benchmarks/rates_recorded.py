@@ -50,33 +50,35 @@ def study(n_draws: int) -> list[dict[str, Any]]:
     judged, labels, documents, systems = answers()
     names = sorted(set(documents))
     share = {system: labels[np.array(systems) == system].mean() for system in set(systems)}
-    poor = set(sorted(share, key=lambda system: share[system])[: len(share) // 2])
+    low_systems = set(sorted(share, key=lambda system: share[system])[: len(share) // 2])
     rates = error_rates(judged, labels, documents)
-    out = []
+    rows = []
     for sample in ("other documents", "other systems"):
         result: dict[str, list[tuple[bool, float, float]]] = defaultdict(list)
         truths = []
         for seed in range(n_draws):
             rng = np.random.default_rng(seed)
-            labelled = set(rng.choice(names, 30, replace=False).tolist())
-            near = np.array([document in labelled for document in documents])
-            low = np.array([system in poor for system in systems])
-            fit = near if sample == "other documents" else near & ~low
-            other = ~near if sample == "other documents" else ~near & low
-            truth = float(labels[other].mean())
+            label_documents = set(rng.choice(names, 30, replace=False).tolist())
+            has_label_document = np.array([document in label_documents for document in documents])
+            low = np.array([system in low_systems for system in systems])
+            fit = has_label_document if sample == "other documents" else has_label_document & ~low
+            is_target = (
+                ~has_label_document if sample == "other documents" else ~has_label_document & low
+            )
+            truth = float(labels[is_target].mean())
             truths.append(truth)
             estimate = prevalence(
                 Answers(
                     judged=judged[fit],
                     human=labels[fit],
                     documents=[documents[row] for row in np.flatnonzero(fit)],
-                    rest=judged[other],
-                    rest_documents=[documents[row] for row in np.flatnonzero(other)],
+                    rest=judged[is_target],
+                    rest_documents=[documents[row] for row in np.flatnonzero(is_target)],
                 )
             )
             for way in WAYS:
                 result[way].append(_held(getattr(estimate, way), truth))
-        out.append(
+        rows.append(
             {
                 "what": sample,
                 "truth": round(100 * float(np.mean(truths)), 1),
@@ -93,7 +95,7 @@ def study(n_draws: int) -> list[dict[str, Any]]:
                 },
             }
         )
-    return out
+    return rows
 
 
 def _value(estimate: Estimate | Undefined) -> float:

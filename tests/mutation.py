@@ -154,15 +154,15 @@ class _Finder(ast.NodeVisitor):
     def _between(self, left: ast.AST, right: ast.AST, operator: str, by: str) -> None:
         """Replace the operator, a pattern, between two nodes."""
         begin, end = self._end(left), self._begin(right)
-        if where := re.search(operator.encode(), self.source[begin:end]):
-            self._replace(begin + where.start(), begin + where.end(), by)
+        if match := re.search(operator.encode(), self.source[begin:end]):
+            self._replace(begin + match.start(), begin + match.end(), by)
 
     def visit_Compare(self, node: ast.Compare) -> None:
         sides = [node.left, *node.comparators]
         for left, operator, right in zip(sides, node.ops, node.comparators, strict=False):
             pattern, operators = COMPARED[type(operator)]
-            for other in operators:
-                self._between(left, right, pattern, other)
+            for replacement in operators:
+                self._between(left, right, pattern, replacement)
         self.generic_visit(node)
 
     def visit_BinOp(self, node: ast.BinOp) -> None:
@@ -277,10 +277,10 @@ def candidates(path: str, source: bytes) -> list[Mutant]:
 def is_program(mutant: Mutant, source: bytes) -> bool:
     """Return whether the mutated file is valid Python and a different program."""
     try:
-        changed = ast.parse(mutant.applied(source))
+        mutated_tree = ast.parse(mutant.applied(source))
     except SyntaxError:
         return False
-    return ast.dump(changed) != ast.dump(ast.parse(source))
+    return ast.dump(mutated_tree) != ast.dump(ast.parse(source))
 
 
 def files_of(root: Path, place: str) -> list[str]:
@@ -329,19 +329,19 @@ def relevant_tests(path: str, tests: Mapping[str, str]) -> list[list[str]]:
     parts = path.removesuffix(".py").split("/")
     parts = parts if parts[0] == "fairjudge" else ["fairjudge", *parts]
     package, dotted = ".".join(parts[:-1]), ".".join(parts)
-    imported = re.compile(
+    import_pattern = re.compile(
         rf"{re.escape(dotted)}\b|from {re.escape(package)} import [^\n]*\b{re.escape(parts[-1])}\b"
     )
     folders = {name: name.split("/")[1:-1] for name in tests}
     near = [name for name, folder in folders.items() if not WHOLE_PROGRAM & set(folder)]
-    beside = [name for name in near if folders[name] == parts[1:-1]]
-    files = [name for name in beside if f"/test_{parts[-1].strip('_')}" in name]
-    importing = [name for name in near if imported.search(tests[name])]
-    first = list(dict.fromkeys([*files, *importing[:MAX_IMPORTING]]))
-    later = [name for name in beside if name not in first] if len(parts) > 2 else []
+    same_folder = [name for name in near if folders[name] == parts[1:-1]]
+    files = [name for name in same_folder if f"/test_{parts[-1].strip('_')}" in name]
+    importers = [name for name in near if import_pattern.search(tests[name])]
+    first = list(dict.fromkeys([*files, *importers[:MAX_IMPORTING]]))
+    folder_tests = [name for name in same_folder if name not in first] if len(parts) > 2 else []
     package_test = f"/test_{parts[1].partition('_')[0][:MAX_PER_NAME]}"
     commands = [name for name in tests if name not in near and package_test in name]
-    return [items for items in (first, later, commands) if items]
+    return [items for items in (first, folder_tests, commands) if items]
 
 
 @contextmanager
@@ -446,36 +446,36 @@ def judge(root: Path, mutants: Sequence[Mutant]) -> Counter[str]:
         for path in sorted((root / "tests").rglob("test_*.py"))
     }
     equivalent = known_equivalents(root)
-    ended: Counter[str] = Counter()
+    counts: Counter[str] = Counter()
     unsound: dict[str, bool] = {}
     preload()
     with copy_of(root) as copy:
         for mutant in mutants:
             before, after = mutant.lines((copy / mutant.path).read_bytes())
-            why = equivalent.get((mutant.path, before, after), "")
+            reason = equivalent.get((mutant.path, before, after), "")
             tests = relevant_tests(mutant.path, texts)
             begun = time.monotonic()
-            if why:
+            if reason:
                 how = "equivalent"
-            elif why := _lacks(mutant.path):
+            elif reason := _lacks(mutant.path):
                 how = "not run"
             else:
                 how = _run_one(copy, mutant, tests, unsound)
-            ended[how] += 1
-            why = why or f"{time.monotonic() - begun:.0f} s"
-            print(f"{how}: {mutant.path}:{mutant.line} ({why})", flush=True)  # noqa: T201
+            counts[how] += 1
+            reason = reason or f"{time.monotonic() - begun:.0f} s"
+            print(f"{how}: {mutant.path}:{mutant.line} ({reason})", flush=True)  # noqa: T201
             if how != "killed":
                 print(f"  - {before}\n  + {after}", flush=True)  # noqa: T201
     for test in sorted(test for test, fails in unsound.items() if fails):
         print(f"left out, since it fails without a mutant: {test}")  # noqa: T201
-    return ended
+    return counts
 
 
 def _lacks(path: str) -> str:
     """Return the missing optional package without which a module's tests are skipped, if any."""
     package = Path(path).stem.partition("_")[0]
-    lacking = package in OPTIONAL and importlib.util.find_spec(package) is None
-    return f"{package} is not installed" if lacking else ""
+    is_missing = package in OPTIONAL and importlib.util.find_spec(package) is None
+    return f"{package} is not installed" if is_missing else ""
 
 
 def _run_one(
@@ -485,10 +485,10 @@ def _run_one(
     sound = (copy / mutant.path).read_bytes()
     for items in tests:
         while True:
-            left_out = [f"--deselect={test}" for test, fails in unsound.items() if fails]
+            deselections = [f"--deselect={test}" for test, fails in unsound.items() if fails]
             (copy / mutant.path).write_bytes(mutant.applied(sound))
             try:
-                outcome = run_tests(copy, ["-x", *left_out, *items])
+                outcome = run_tests(copy, ["-x", *deselections, *items])
             finally:
                 (copy / mutant.path).write_bytes(sound)
             for test in outcome.failing:
@@ -517,13 +517,13 @@ def main(arguments: Sequence[str] | None = None, *, root: Path = ROOT) -> int:
         return 0
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
-        ended = judge(root, mutants)
+        counts = judge(root, mutants)
     except KeyboardInterrupt:
         print("interrupted; what was run stands above", file=sys.stderr)  # noqa: T201
         return 130
-    parts = ", ".join(f"{n} {how}" for how, n in sorted(ended.items()))
+    parts = ", ".join(f"{n} {how}" for how, n in sorted(counts.items()))
     print(f"{len(mutants)} mutants: {parts}")  # noqa: T201
-    return int(bool(ended["lived"]))
+    return int(bool(counts["lived"]))
 
 
 if __name__ == "__main__":
