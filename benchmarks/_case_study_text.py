@@ -172,9 +172,9 @@ def _calibrate_first(study: Study, best: str) -> str:
 
 
 _SUPPORT = (
-    "Embedding support is FairJudge's local scorer without an LLM. Its weights were fitted on the "
-    "experts' consistency ratings of half of these documents, so its result for consistency is "
-    "optimistic (docs/local.md reports the other half)."
+    "Embedding support is FairJudge's local scorer without an LLM. It was not trained on SummEval, "
+    "but one rule of it was added after reading 14 of these summaries, so its result for "
+    "consistency is optimistic (docs/local.md)."
 )
 
 

@@ -127,7 +127,7 @@ def simulate(setting: Setting, *, n: int, seed: int = 0) -> Outcome:
                 n_waiting -= 1
                 push(now, "work", machine)
     start = end_times[int(len(end_times) * _WARM_UP)]
-    # Stop when the first slot has no items left: the end of a run is slow, but short.
+    # Stop when the first slot has no items left: the tail of a run is excluded.
     stop = end_times[max(0, len(end_times) - setting.machines * setting.concurrency)]
     n_between = (
         len(end_times) - setting.machines * setting.concurrency - int(len(end_times) * _WARM_UP)

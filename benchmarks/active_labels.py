@@ -64,7 +64,7 @@ WORLDS = (
 def simulate(
     world: World, *, budget: int, random_share: float, runs: int, rng: np.random.Generator
 ) -> Result:
-    """Draw worlds, label `budget` items of each, and compare the interval with the truth.
+    """Simulate data sets, label `budget` items of each, and compare the interval with the truth.
 
     The truth is the population mean, estimated from a large world.
     """

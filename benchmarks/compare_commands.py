@@ -43,7 +43,7 @@ SHOWN_DIFFERENCES = 12
 
 
 def record(options: argparse.Namespace) -> int:
-    """Run all lines in one process of the checkout's Python."""
+    """Run all command lines in one Python process of the checkout, and record their output."""
     shutil.rmtree(options.out, ignore_errors=True)
     options.out.mkdir(parents=True)
     words = [

@@ -199,7 +199,7 @@ class _Fit:
             yield 2 + 2 * k, _squares(weights_as_judge, products)
 
     def shift_weights(self, weights: FloatArray) -> FloatArray:
-        """Return a judge's `weights`, shape (q,), after applying the line refitted per resample."""
+        """Return a judge's `weights`, shape (q,), after the calibration line of the resample."""
         key = weights.tobytes()
         if key not in self.cache:
             lines = [

@@ -200,7 +200,7 @@ INTEGERS = json_array(INTEGER)
 
 
 def seal(messages: Sequence[Message], secret: bytes) -> tuple[Message, ...]:
-    """Return `messages` for sending, with all marks computed with `secret`.
+    """Return `messages` with the marks of all tags filled in, computed with `secret`.
 
     A mark is an HMAC of the text and its title: with one secret, a text has the same bytes in all
     requests, and a text that contains the mark of another text has a different mark itself.

@@ -105,7 +105,7 @@ def draw(
 
 
 def correlation_sizes(variances: Floats, scores: Floats) -> Floats:
-    """Return the weights of the items in drawing for the correlation r, shape (n,).
+    """Return the sampling weights of items for estimating the correlation r, shape (n,).
 
     A label moves r by (1 - r^2) z e - (r / 2)(e^2 - its mean), with z the judge's standard score
     and e the residual of the human score, with variance 1 - r^2 times the judge's relative variance

@@ -177,7 +177,10 @@ def length(
     *,
     matched_within: Annotated[
         float,
-        Opt("Maximum length difference of matched pairs, in typical length differences.", ge=0.0),
+        Opt(
+            "Maximum length difference of matched pairs, relative to the typical difference.",
+            ge=0.0,
+        ),
     ] = 0.25,
     tokenizer: Annotated[
         str | None,
@@ -191,7 +194,7 @@ def length(
     judgements, summaries
         Pairwise judgements and the judged summaries: paths, results or lists.
     matched_within : float
-        Maximum length difference of matched pairs, in typical length differences.
+        Maximum length difference of matched pairs, relative to the typical difference.
     tokenizer : str, optional
         Measure length in tokens of this Hugging Face tokenizer (hub id or folder), not in words.
 

@@ -226,7 +226,7 @@ class _Recorder(LogitsProcessor):  # type: ignore[misc]
 
 
 class _StopTexts(StoppingCriteria):  # type: ignore[misc]
-    """A criterion that ends rows with one of `texts`; unlike transformers', for any tokenizer."""
+    """Stop sequences that contain one of `texts`, with any tokenizer (unlike transformers')."""
 
     def __init__(self, tokenizer: Any, texts: Sequence[str], start: int) -> None:
         self._tokenizer = tokenizer

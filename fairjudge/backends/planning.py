@@ -225,7 +225,7 @@ def _passage(prompt: str, *, part: int = 0, parts: int = 1) -> str:
 
 
 def _statements(prompt: str) -> list[dict[str, Any]]:
-    """Return two statements per sentence, one of them supported if there is an article."""
+    """Return placeholder statements, two per sentence; one is supported if there is an article."""
     sentences = re.findall(r"^\[(\d+)\] (.+)$", prompt, re.MULTILINE)
     quote = " ".join(_passage(prompt).split()[:_QUOTE_WORDS]) if _ARTICLE.search(prompt) else ""
     absent_entry = {"articles": [], "quote": "", "verdict": "absent", "grave": False}

@@ -80,7 +80,7 @@ class JsonDisk(diskcache.Disk):  # type: ignore[misc]
         return key
 
     def store(self, value: Any, read: object, key: Any = UNKNOWN) -> tuple[int, int, None, str]:
-        """Return the columns of a row with `value`: size, mode, file name and text."""
+        """Return the columns of the row of `value`: size, mode, file name and text."""
         if read:
             raise TypeError("a cache value must be JSON, not a file")
         text = encode_row(key, value)

@@ -71,7 +71,7 @@ class Converted:
         return {kind: records for kind in KINDS if (records := getattr(self, kind))}
 
     def records_of(self, kind: str) -> tuple[Record, ...]:
-        """Return the records of a kind; references are clusters too."""
+        """Return the records of a kind; for clusters, references are included."""
         if kind == "clusters":
             return (*self.clusters, *self.references)
         return next((records for name, records in self.records().items() if name == kind), ())

@@ -23,7 +23,7 @@ _EXPECTED_KINDS = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RecognisedFile:
-    """The kind of a file (of its records, or the command that wrote the JSON), and its content.
+    """A file's content and its kind: that of its records, or the command that wrote the JSON.
 
     ``kind`` is a `RecordKind`, or a key of ``_REPORTS`` such as ``"audit position"``.
     """

@@ -32,7 +32,7 @@ from fairjudge.text.counting import pluralize
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunOutcome:
-    """The outcome of a run, besides its results.
+    """Counts, cost and failures of a run, whose results are returned separately.
 
     ``bad_lines`` are the skipped lines; ``spent`` is None for the embedded default;
     ``was_finished`` is whether the run was already complete when it was opened.

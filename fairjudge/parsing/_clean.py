@@ -55,7 +55,7 @@ def _without_joints(match: re.Match[str]) -> str:
 
 
 def normalise(text: str) -> str:
-    """Map look-alikes to ASCII (digits of all scripts, full-width signs, quotes); blank markup."""
+    """Map look-alikes to ASCII (all digits, full-width signs, quotes), and markup to spaces."""
     if not text.isascii():
         text = _WORD_WITH_JOINTS.sub(_without_joints, blank_all(_NOTE_MARK, text))
         text = _NOT_ASCII.sub(lambda sign: _ascii_digit(sign[0]), text)

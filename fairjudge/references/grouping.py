@@ -339,7 +339,7 @@ def _pairs(value: Any, n: int) -> frozenset[tuple[int, int]]:
 def _merge(
     grouped_answers: GroupedAnswers, addition: GroupedAnswers, indices: range
 ) -> GroupedAnswers:
-    """Return `grouped_answers` merged with those of another part by the claims of labels.
+    """Return `grouped_answers` merged with those of another batch: equal labels are one group.
 
     `indices` are the indices of the part's answers among all answers.
     """

@@ -250,7 +250,7 @@ def test_documents_have_equal_weight_for_any_number_of_accepted_items():
     assert result.overall.value == pytest.approx(1 / 3)
 
 
-def test_document_counts_from_its_most_confident_item():
+def test_document_is_accepted_from_its_most_confident_item():
     """One sure and one unsure item each, the unsure all wrong: 60 documents suffice for the
     sure ones."""
     confidence = np.tile([0.9, 0.1], 100)

@@ -103,7 +103,7 @@ def test_second_run_makes_no_calls_and_changes_nothing(cli, data):
     assert first_report == second_report
 
 
-def test_no_better_prompt_keeps_the_test_sealed_or_the_old_prompt(cli, data):
+def test_without_a_better_prompt_the_old_one_is_kept(cli, data):
     data.answer = judge(sees=None)  # every prompt says the same
     result = cli(*aligning(data, "--try", "anchors", "--json", "out.json"), code=0)
     report = read_json("out.json")

@@ -69,7 +69,7 @@ async def test_binary_value_is_the_probability_of_yes():
     assert backend.requests[0].questions[0].kind == "predicate"
 
 
-async def test_pairwise_orders_are_averaged_with_their_shift():
+async def test_verdicts_of_both_orders_are_averaged_and_their_shift_is_kept():
     """It gives 0.7 to what stands first, 0.2 to the second, 0.1 to a tie, in both orders.
 
     In terms of a: 0.7 and 0.2, so the mean is 0.45 for each side: a tie of the likeliest, and
