@@ -158,7 +158,7 @@ def _labels_file(path: Path) -> None:
     try:
         file.open(
             _OF_THE_JOB[:1],
-            torn=lambda part: any(line.startswith(part) for line in _OF_THE_JOB),
+            is_partial=lambda part: any(line.startswith(part) for line in _OF_THE_JOB),
         )
     except FairJudgeError:
         assert path.read_bytes() == before, "a label of others was overwritten"
