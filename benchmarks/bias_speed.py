@@ -56,7 +56,7 @@ def main() -> None:
             in_source=Counts.from_rows(n_in_source, **row_keys),
             groups=("female", "male"),
         )
-        counts = EntityCounts(people=people, hallucinations=Undefined(why="nobody is made up"))
+        counts = EntityCounts(people=people, hallucinations=Undefined(why="no hallucinated people"))
         ENTITIES["inclusion"].estimate(counts, resampling)
         inclusion_bias(people, resampling=resampling)
 

@@ -108,7 +108,7 @@ async def judge(n: int, folder: Path) -> str:
     parts = ", ".join(f"{name} {peak - initial_mib:.0f}" for name, peak in peaks.items())
     return (
         f"{len(work):>9,} judgements, {n_ranked} of {len(standings)} systems ranked: "
-        f"{initial_mib:.0f} MiB at first, then at most so many more: {parts}; "
+        f"{initial_mib:.0f} MiB at first; largest increase in MiB: {parts}; "
         f"checkpoints {size:.1f} MiB; {seconds:.0f} s"
     )
 

@@ -42,7 +42,7 @@ def train(
     ] = None,
     steps: Annotated[int | None, typer.Option(help="Total number of steps.")] = None,
     minutes: Annotated[
-        float | None, typer.Option(help="Stop after so many minutes; rerun to resume.")
+        float | None, typer.Option(help="Stop after this many minutes; rerun to resume.")
     ] = None,
     every: Annotated[int, typer.Option(help="Steps between rows of the learning curve.")] = 250,
     device: Device = "cpu",

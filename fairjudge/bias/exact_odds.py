@@ -1,7 +1,7 @@
 """The odds ratio of two groups from the exact conditional distribution of counts.
 
 Bounds and test are available even if the ratio is undefined, such as for a summarizer that mentions
-nobody of a group, or if there are too few originals for a bootstrap.
+no person of a group, or if there are too few originals for a bootstrap.
 """
 
 from __future__ import annotations

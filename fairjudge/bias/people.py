@@ -189,7 +189,7 @@ class PeopleCounts:
 def inclusion_bias(counts: PeopleCounts, *, resampling: Resampling) -> InclusionBias:
     """Compare the groups' probabilities that source people are in the summary (equation 2).
 
-    A probability is undefined if the sources have nobody of the group. The odds ratio is also
+    A probability is undefined if the sources have no person of the group. The odds ratio is also
     undefined if all or none of a group's people are included: odds of 0 or infinity have no ratio,
     only bounds (``exact``).
     """

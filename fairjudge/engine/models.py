@@ -38,6 +38,7 @@ from fairjudge.ports import (
 )
 from fairjudge.records.address import StoreAddress
 from fairjudge.records.spending import NO_SPENDING, Spending
+from fairjudge.text.counting import pluralize
 from fairjudge.text.printable import printable
 
 
@@ -154,9 +155,8 @@ class _Ledger:
 
     def retries_text(self) -> str:
         """Return the number of retries and, in parentheses, their kinds."""
-        n = self.retries.total()
         kinds = ", ".join(f"{kind}: {count}" for kind, count in sorted(self.retries.items()))
-        return f"{n} retr{'y' if n == 1 else 'ies'} ({kinds})"
+        return f"{pluralize(self.retries.total(), 'retry', 'retries')} ({kinds})"
 
     def cost(self) -> RunCost:
         """Return calls and costs since this ledger was created."""
